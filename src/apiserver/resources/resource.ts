@@ -1,0 +1,87 @@
+/**
+ * What one resource is: a file of this folder fills in this interface; routing, discovery, OpenAPI, tables, storage
+ * and authorization follow from it. Adding a resource touches no other room (one line in resources/index.ts).
+ */
+import type { KubeObject, ResourceRef, UserInfo } from '../../kube/types.ts'
+import type { Access } from '../access/access.ts'
+import type { ObjectReader } from '../reader.ts'
+import type { FieldError } from '../wire/field-error.ts'
+
+export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch'
+
+export const allVerbs: readonly Verb[] = [
+  'create',
+  'delete',
+  'deletecollection',
+  'get',
+  'list',
+  'patch',
+  'update',
+  'watch',
+]
+
+/** Facts about the write that hooks may need. `now` in milliseconds since the epoch. */
+export interface WriteContext {
+  user: UserInfo
+  now: number
+  /** '' for the main resource, else `status`, `approval` … */
+  subresource: string
+}
+
+/** A column of the Table that kubectl prints. */
+export interface Column<T extends KubeObject = KubeObject> {
+  name: string
+  type: 'string' | 'integer' | 'date' | 'boolean'
+  format?: 'name'
+  description: string
+  /** 0 always shown, 1 only with -o wide. */
+  priority: 0 | 1
+  /** `now` in milliseconds since the epoch, for ages. */
+  value(object: T, now: number): string | number | boolean
+}
+
+export interface Subresource<T extends KubeObject = KubeObject> {
+  verbs: readonly ('get' | 'patch' | 'update')[]
+  /** Brings `next` to what this subresource may change: everything else is taken from `previous`. May change `next`. */
+  prepareForUpdate(next: T, previous: T, context: WriteContext): void
+  validateUpdate(next: T, previous: T): FieldError[]
+}
+
+/** A resource that is stored. Hooks may change the object they get first (it is the request's own copy). */
+export interface StoredResource<T extends KubeObject = KubeObject> extends ResourceRef {
+  stored: true
+  singular: string
+  shortNames: readonly string[]
+  categories?: readonly string[]
+  verbs: readonly Verb[]
+  columns: readonly Column<T>[]
+  /** Fills defaults and sets the fields that belong to the server; metadata is the core's business. */
+  prepareForCreate(object: T, context: WriteContext): void
+  prepareForUpdate(next: T, previous: T, context: WriteContext): void
+  validate(object: T): FieldError[]
+  validateUpdate(next: T, previous: T): FieldError[]
+  /** metadata.name rule: returns complaints, as in `may not contain '/'`. */
+  validateName(name: string): string[]
+  subresources: Readonly<Record<string, Subresource<T>>>
+  /** Field selectors beyond metadata.name and metadata.namespace. */
+  selectableFields?: Readonly<Record<string, (object: T) => string>>
+  /** Whether metadata.generation counts changes of spec. */
+  hasGeneration: boolean
+  /** PUT to a name that is not there creates it (leases, configmaps: no; events, leases per Kubernetes: see its strategy). */
+  allowCreateOnUpdate: boolean
+  /** PUT without resourceVersion is allowed. */
+  allowUnconditionalUpdate: boolean
+  /** Seconds after the last write until it is deleted (Events: 3600). */
+  timeToLiveSeconds?: number
+}
+
+/** A resource that only answers: SubjectAccessReview and its kin. */
+export interface ReviewResource<T extends KubeObject = KubeObject> extends ResourceRef {
+  stored: false
+  singular: string
+  validate(object: T): FieldError[]
+  /** Fills in `status`. */
+  review(object: T, context: WriteContext & { access: Access; reader: ObjectReader; namespace: string }): T
+}
+
+export type Resource = StoredResource<never> | ReviewResource<never>

@@ -1,0 +1,98 @@
+/**
+ * One table of stable error codes. A code is never renamed; its page is docs/reference/errors.md (generated from here).
+ * `status` and `reason` are what the API answers, `exit` is the process's exit code where the error ends a command.
+ */
+export interface ErrorKind {
+  /** What it means and what to do, in one sentence. */
+  meaning: string
+  /** HTTP status, where the API answers with it. */
+  status?: number
+  /** Kubernetes' metav1.StatusReason, where the API answers with it. */
+  reason?: string
+  /** Process exit code: 1 failed, 2 usage. */
+  exit?: 1 | 2
+}
+
+const kinds = {
+  // x509: bytes that are refused
+  X509_MALFORMED: {
+    meaning: 'The bytes are not strict DER of the expected structure; make the request again.',
+    status: 422,
+    reason: 'Invalid',
+  },
+  X509_BAD_SIGNATURE: {
+    meaning: 'The signature does not verify with the key in the request or of the issuer.',
+    status: 422,
+    reason: 'Invalid',
+  },
+  X509_UNSUPPORTED_KEY: {
+    meaning: 'The key type or size is not supported; use ECDSA P-256.',
+    status: 422,
+    reason: 'Invalid',
+  },
+  // keys and files
+  KEY_MISMATCH: { meaning: 'The certificate and the private key do not belong together.' },
+  STORE_CORRUPT: {
+    meaning: 'A certificate store holds a file that cannot be used; the last good pair is used instead.',
+  },
+  // kube: the client side
+  API_UNREACHABLE: {
+    meaning: 'No connection to the Kubernetes API; check the server address and that it runs.',
+    exit: 1,
+  },
+  API_STATUS: { meaning: 'The Kubernetes API refused the request; its own message follows.', exit: 1 },
+  KUBECONFIG_INVALID: {
+    meaning: 'The kubeconfig cannot be used; the sentence says which field and why.',
+    exit: 2,
+  },
+  // join
+  CSR_DENIED: { meaning: "The request was denied; the reason and message are the approver's." },
+  CSR_FAILED: { meaning: 'The signer refused the approved request; the message says which rule.' },
+  CSR_TIMEOUT: { meaning: 'No certificate was issued in time; look at `rollcall csr explain`.' },
+  CSR_GONE: { meaning: 'The request was deleted or replaced while the node waited for it.' },
+  CREDENTIAL_UNAVAILABLE: { meaning: 'No credential of the chain can be used now; each source says why.' },
+  // the programs
+  DIRECTORY_IN_USE: {
+    meaning: 'Another rollcall process holds the data directory; stop it or give another --dir.',
+    exit: 1,
+  },
+  DIRECTORY_UNUSABLE: {
+    meaning: 'The data directory cannot be written; check its owner, mode and free space.',
+    exit: 1,
+  },
+  PORT_IN_USE: { meaning: 'The port is taken; give another --port.', exit: 1 },
+  USAGE: { meaning: 'The command line cannot be understood.', exit: 2 },
+} satisfies Record<string, ErrorKind>
+
+export type ErrorCode = keyof typeof kinds
+
+export const errorKinds: Readonly<Record<ErrorCode, ErrorKind>> = kinds
+
+/** An error with a stable code. `message` says what happened, to which object, and what to do; never a secret. */
+export class RollcallError extends Error {
+  readonly code: ErrorCode
+  /** Facts for machines (names, numbers); never a secret. */
+  readonly details: Readonly<Record<string, unknown>>
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    details: Record<string, unknown> = {},
+    options?: ErrorOptions,
+  ) {
+    super(message, options)
+    this.name = 'RollcallError'
+    this.code = code
+    this.details = details
+  }
+}
+
+/** Whether `error` is a RollcallError with this code. */
+export function hasCode(error: unknown, code: ErrorCode): error is RollcallError {
+  return error instanceof RollcallError && error.code === code
+}
+
+/** The `code` of a node:fs, node:net or node:tls error, or undefined. */
+export function systemCode(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+}

@@ -1,0 +1,51 @@
+import { lstat, mkdir, open, readdir, readFile, readlink, rename, rm, symlink } from 'node:fs/promises'
+import type { Disk, FileStat } from '../ports.ts'
+
+function kindOf(entry: {
+  isFile(): boolean
+  isDirectory(): boolean
+  isSymbolicLink(): boolean
+}): FileStat['kind'] {
+  if (entry.isFile()) return 'file'
+  if (entry.isDirectory()) return 'directory'
+  return entry.isSymbolicLink() ? 'symlink' : 'other'
+}
+
+export const systemDisk: Disk = {
+  read: async path => new Uint8Array(await readFile(path)),
+  async write(path, data, options) {
+    const file = await open(path, options.exclusive ? 'wx' : 'w', options.mode)
+    try {
+      await file.writeFile(data)
+      if (options.sync) await file.sync()
+    } finally {
+      await file.close()
+    }
+  },
+  rename,
+  symlink: (target, path) => symlink(target, path),
+  readlink: path => readlink(path),
+  remove: path => rm(path, { force: true }),
+  list: async directory => (await readdir(directory)).sort(),
+  async stat(path) {
+    const entry = await lstat(path)
+    return {
+      kind: kindOf(entry),
+      mode: entry.mode & 0o777,
+      size: entry.size,
+      modified: entry.mtimeMs,
+      owner: entry.uid,
+    }
+  },
+  makeDirectory: async (path, mode) => {
+    await mkdir(path, { recursive: true, mode })
+  },
+  async syncDirectory(path) {
+    const directory = await open(path, 'r')
+    try {
+      await directory.sync()
+    } finally {
+      await directory.close()
+    }
+  },
+}

@@ -1,0 +1,55 @@
+/**
+ * One request to a Kubernetes API, whatever carries it: undici to any cluster, a function call into the embedded API's
+ * handler, or the simulator's network. Values only, so all three are interchangeable.
+ */
+import type { Secret } from '../keys/secret.ts'
+
+export interface ApiRequest {
+  /** GET, POST, PUT, PATCH, DELETE; upper case. */
+  method: string
+  /** Path and query, e.g. `/api/v1/nodes?limit=500`. */
+  url: string
+  /** Lower-case names. */
+  headers: Record<string, string>
+  body?: Uint8Array
+  /** Aborting it ends the request or the stream. */
+  signal?: AbortSignal
+}
+
+export interface ApiResponse {
+  status: number
+  /** Lower-case names. */
+  headers: Record<string, string>
+  /** A whole body, or for a watch a stream of chunks that ends when the server ends it or the signal aborts. */
+  body: Uint8Array | AsyncIterable<Uint8Array>
+}
+
+export interface Transport {
+  /** Rejects with RollcallError API_UNREACHABLE when no answer can be had; an HTTP error status is an answer. */
+  request(request: ApiRequest): Promise<ApiResponse>
+  /** Closes all connections, e.g. after the client certificate was rotated. The transport stays usable. */
+  closeConnections(): void
+}
+
+/** Who sent a request, as the connection tells it. */
+export interface Peer {
+  /** The client certificate's chain in DER, leaf first; absent when none was presented. */
+  certificates?: readonly Uint8Array[]
+  remoteAddress: string
+}
+
+/** What a connection to one API server with one credential is made of. Secrets come wrapped (keys/secret.ts). */
+export interface ConnectionConfig {
+  /** E.g. `https://127.0.0.1:6443`. */
+  server: string
+  /** PEM bundle the server must chain to; absent: the system's roots. */
+  certificateAuthority?: string
+  insecureSkipTlsVerify?: boolean
+  tlsServerName?: string
+  /** PEM, leaf first, with its key. */
+  clientCertificate?: { certificate: string; key: Secret }
+  bearerToken?: Secret
+}
+
+/** Makes a Transport: undici in production (kube/undici-transport.ts), the simulator's network in a simulation. */
+export type Connect = (config: ConnectionConfig) => Transport
