@@ -64,7 +64,7 @@ export interface StoredResource<T extends KubeObject = KubeObject> extends Resou
   validateName(name: string): string[]
   subresources: Readonly<Record<string, Subresource<T>>>
   /** Field selectors beyond metadata.name and metadata.namespace. */
-  selectableFields?: Readonly<Record<string, (object: T) => string>>
+  selectableFields?: readonly { path: string; value(object: T): string }[]
   /** Whether metadata.generation counts changes of spec. */
   hasGeneration: boolean
   /** PUT to a name that is not there creates it (leases, configmaps: no; events, leases per Kubernetes: see its strategy). */
@@ -84,4 +84,5 @@ export interface ReviewResource<T extends KubeObject = KubeObject> extends Resou
   review(object: T, context: WriteContext & { access: Access; reader: ObjectReader; namespace: string }): T
 }
 
-export type Resource = StoredResource<never> | ReviewResource<never>
+/** Hooks are methods, so a StoredResource<Node> is a StoredResource here (method parameters are bivariant). */
+export type Resource = StoredResource | ReviewResource

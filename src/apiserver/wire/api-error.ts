@@ -56,7 +56,7 @@ export const apiError = {
       detailsOf(resource, name),
     ),
   /** For paths that are no resource. */
-  forbiddenPath: (path: string, why: string) => new ApiError(403, 'Forbidden', `forbidden: ${why}`, {}),
+  forbiddenPath: (why: string) => new ApiError(403, 'Forbidden', `forbidden: ${why}`, {}),
   notFound: (resource: Kinded, name: string) =>
     new ApiError(
       404,
