@@ -45,6 +45,26 @@ const kinds = {
     meaning: 'The kubeconfig cannot be used; the sentence says which field and why.',
     exit: 2,
   },
+  SELECTOR_INVALID: {
+    meaning: 'A label or field selector cannot be parsed or names a field that cannot be selected on.',
+    status: 400,
+    reason: 'BadRequest',
+  },
+  PATCH_MALFORMED: {
+    meaning: 'The patch is not of the form that its media type promises; nothing was changed.',
+    status: 400,
+    reason: 'BadRequest',
+  },
+  PATCH_NOT_APPLICABLE: {
+    meaning: 'The patch is well formed but does not fit the object (a test failed, a path is missing).',
+    status: 422,
+    reason: 'Invalid',
+  },
+  PROTOBUF_MALFORMED: {
+    meaning: 'The body is not the protobuf form of a Kubernetes object that is served here.',
+    status: 400,
+    reason: 'BadRequest',
+  },
   // join
   CSR_DENIED: { meaning: "The request was denied; the reason and message are the approver's." },
   CSR_FAILED: { meaning: 'The signer refused the approved request; the message says which rule.' },
