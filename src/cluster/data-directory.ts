@@ -1,0 +1,87 @@
+import { accessSync, chmodSync, constants, mkdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { RollcallError, systemCode } from '../errors.ts'
+
+/** The files of `--dir` (design.md, contracts). All paths are absolute. */
+export interface DataDirectory {
+  root: string
+  database: string
+  adminKubeconfig: string
+  bootstrapKubeconfig: string
+  pki: string
+  nodes: string
+  auditLog: string
+  fleetProcess: string
+  /** Releases the lock. */
+  release(): void
+}
+
+/** Paths below `--dir` without holding it: for commands that act on a running `up`. */
+export function dataDirectoryPaths(directory: string): Omit<DataDirectory, 'release'> {
+  const root = resolve(directory)
+  return {
+    root,
+    database: join(root, 'state.db'),
+    adminKubeconfig: join(root, 'admin.kubeconfig'),
+    bootstrapKubeconfig: join(root, 'bootstrap.kubeconfig'),
+    pki: join(root, 'pki'),
+    nodes: join(root, 'nodes'),
+    auditLog: join(root, 'audit.log'),
+    fleetProcess: join(root, 'fleet.pid'),
+  }
+}
+
+function unusable(root: string, error: unknown): RollcallError {
+  const why = {
+    EACCES: 'permission denied',
+    EROFS: 'the file system is read-only',
+    ENOSPC: 'the disk is full',
+  }[systemCode(error) ?? '']
+  const text = why ?? (error instanceof Error ? error.message : String(error))
+  return new RollcallError(
+    'DIRECTORY_UNUSABLE',
+    `Cannot use the data directory ${root}: ${text}. Give a writable one with --dir.`,
+    { root },
+    { cause: error },
+  )
+}
+
+/**
+ * Creates `--dir` (0700) and takes its lock. The lock is an exclusive SQLite transaction on the file `lock`: the
+ * kernel drops it with the process, so a killed process leaves nothing to clean up.
+ * Throws DIRECTORY_IN_USE, or DIRECTORY_UNUSABLE when it cannot be written.
+ */
+export function openDataDirectory(directory: string): DataDirectory {
+  const paths = dataDirectoryPaths(directory)
+  try {
+    mkdirSync(paths.root, { recursive: true, mode: 0o700 })
+    chmodSync(paths.root, 0o700)
+    accessSync(paths.root, constants.W_OK)
+    for (const folder of [paths.pki, paths.nodes]) mkdirSync(folder, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    throw unusable(paths.root, error)
+  }
+  const lock = takeLock(paths.root)
+  return { ...paths, release: () => lock.close() }
+}
+
+function takeLock(root: string): DatabaseSync {
+  let lock: DatabaseSync | undefined
+  try {
+    lock = new DatabaseSync(join(root, 'lock'))
+    lock.exec('PRAGMA busy_timeout = 0; PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE')
+    return lock
+  } catch (error) {
+    lock?.close()
+    if (error instanceof Error && /database is locked/.test(error.message)) {
+      throw new RollcallError(
+        'DIRECTORY_IN_USE',
+        `Another rollcall process holds ${root}; stop it or give another --dir.`,
+        { root },
+        { cause: error },
+      )
+    }
+    throw unusable(root, error)
+  }
+}
