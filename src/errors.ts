@@ -71,6 +71,22 @@ const kinds = {
   CSR_TIMEOUT: { meaning: 'No certificate was issued in time; look at `rollcall csr explain`.' },
   CSR_GONE: { meaning: 'The request was deleted or replaced while the node waited for it.' },
   CREDENTIAL_UNAVAILABLE: { meaning: 'No credential of the chain can be used now; each source says why.' },
+  // approve and sign
+  POLICY_INVALID: {
+    meaning: 'The approval policy cannot be used; the sentence says which value and why.',
+    exit: 2,
+  },
+  SIGNER_UNUSABLE: {
+    meaning: 'A signer has no usable CA: one certificate, not expired, whose key is the one that signs.',
+    exit: 1,
+  },
+  CERTIFICATE_UNFIT: {
+    meaning:
+      'The certificate about to be issued breaks a rule every certificate must keep; nothing was signed.',
+  },
+  PREPARED_SPENT: {
+    meaning: 'A prepared certificate was already signed, or is not for this CA; prepare it again.',
+  },
   // the programs
   DIRECTORY_IN_USE: {
     meaning: 'Another rollcall process holds the data directory; stop it or give another --dir.',
