@@ -2,6 +2,10 @@
  * A small typed client over a Transport. No caching, no retry: those are the reflector's and the caller's.
  * Every method rejects with RollcallError API_UNREACHABLE (no answer) or ApiStatusError (an answer that is an error).
  */
+import { RollcallError } from '../errors.ts'
+import { readJsonLines } from './json-lines.ts'
+import { collectionPath, listQuery, objectPath } from './resource-path.ts'
+import type { ApiRequest, ApiResponse, Transport } from './transport.ts'
 import type { KubeList, KubeObject, ResourceRef, Status, WatchEvent } from './types.ts'
 
 export interface ListOptions {
@@ -67,4 +71,238 @@ export interface KubeClient {
   watch<T extends KubeObject>(resource: ResourceRef, options?: WatchOptions): AsyncIterable<WatchEvent<T>>
   /** GET of any path, e.g. `/readyz`; the body as text. */
   raw(path: string, signal?: AbortSignal): Promise<string>
+}
+
+/** An answer of the API that is an error; `status` is its metav1.Status. */
+export class ApiStatusError extends RollcallError {
+  readonly status: Status
+
+  constructor(status: Status, action?: string) {
+    const { code, reason, message } = status
+    const what = `${message || 'no message'} (${code}${reason ? ` ${reason}` : ''})`
+    super('API_STATUS', action ? `${action}: ${what}` : what, { code, reason })
+    this.name = 'ApiStatusError'
+    this.status = status
+  }
+}
+
+/** Whether `error` is an answer with this metav1.StatusReason, e.g. `NotFound`, `Conflict`, `AlreadyExists`. */
+export function isStatus(error: unknown, reason: string): error is ApiStatusError {
+  return error instanceof ApiStatusError && error.status.reason === reason
+}
+
+/** Whether the version or the page asked for is too old for the server: list anew. */
+export function isExpired(error: unknown): error is ApiStatusError {
+  return error instanceof ApiStatusError && error.status.code === 410
+}
+
+/** The page size client-go's pager asks for. */
+const PAGE_SIZE = 500
+
+/**
+ * Lists page by page (500, or `options.limit`) and gives all items with the list's resourceVersion. When the pages'
+ * snapshot is compacted meanwhile (410), it lists once more in one piece, as client-go's pager does.
+ */
+export async function listAll<T extends KubeObject>(
+  client: KubeClient,
+  resource: ResourceRef,
+  options: ListOptions = {},
+  signal?: AbortSignal,
+): Promise<KubeList<T>> {
+  const limit = options.limit ?? PAGE_SIZE
+  const first = await client.list<T>(resource, { ...options, limit }, signal)
+  const items = [...first.items]
+  let next = first.metadata.continue
+  while (next) {
+    try {
+      const page = await client.list<T>(resource, { ...options, limit, continue: next }, signal)
+      for (const item of page.items) items.push(item)
+      next = page.metadata.continue
+    } catch (error) {
+      if (!isExpired(error)) throw error
+      return client.list<T>(resource, { ...options, limit: 0 }, signal)
+    }
+  }
+  const { resourceVersion } = first.metadata
+  return { ...first, metadata: resourceVersion === undefined ? {} : { resourceVersion }, items }
+}
+
+const patchContentTypes: Record<PatchKind, string> = {
+  json: 'application/json-patch+json',
+  merge: 'application/merge-patch+json',
+  'strategic-merge': 'application/strategic-merge-patch+json',
+}
+
+/** A client of the API behind `transport`. */
+export function createClient(transport: Transport): KubeClient {
+  async function send(
+    method: string,
+    url: string,
+    signal?: AbortSignal,
+    body?: unknown,
+    contentType = 'application/json',
+  ): Promise<ApiResponse> {
+    const request: ApiRequest = {
+      method,
+      url,
+      headers: { accept: 'application/json', 'user-agent': 'rollcall' },
+    }
+    if (signal) request.signal = signal
+    if (body !== undefined) {
+      request.headers['content-type'] = contentType
+      request.body = new TextEncoder().encode(JSON.stringify(body))
+    }
+    const response = await transport.request(request)
+    if (response.status >= 200 && response.status < 300) return response
+    throw new ApiStatusError(statusOf(response.status, await text(response)), `${method} ${pathOf(url)}`)
+  }
+  async function sendForObject<T>(...request: Parameters<typeof send>): Promise<T> {
+    return parseObject<T>(await text(await send(...request)), request[1])
+  }
+
+  return {
+    async get(resource, target, signal) {
+      return sendForObject('GET', objectPath(resource, target), signal)
+    },
+
+    async list<T extends KubeObject>(resource: ResourceRef, options: ListOptions = {}, signal?: AbortSignal) {
+      const url = collectionPath(resource, options.namespace) + listQuery(options)
+      const list = await sendForObject<KubeList<T>>('GET', url, signal)
+      // kube-apiserver leaves apiVersion and kind out of the items of a typed list, and null for none of them.
+      const apiVersion = resource.group === '' ? resource.version : `${resource.group}/${resource.version}`
+      list.items = (list.items ?? []).map(item => ({ ...item, apiVersion, kind: resource.kind }))
+      return list
+    },
+
+    async create(resource, object, options = {}) {
+      const { name, namespace } = object.metadata
+      const url = options.subresource
+        ? objectPath(resource, target(object, options.subresource))
+        : collectionPath(resource, namespace)
+      if (resource.namespaced && !namespace) throw missingNamespace(resource, name)
+      return sendForObject('POST', url, options.signal, object)
+    },
+
+    async update(resource, object, options = {}) {
+      return sendForObject(
+        'PUT',
+        objectPath(resource, target(object, options.subresource)),
+        options.signal,
+        object,
+      )
+    },
+
+    async patch(resource, target, kind, patch, signal) {
+      return sendForObject('PATCH', objectPath(resource, target), signal, patch, patchContentTypes[kind])
+    },
+
+    async delete(resource, target, { uid, resourceVersion, signal } = {}) {
+      const preconditions = { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) }
+      const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions }
+      return sendForObject('DELETE', objectPath(resource, target), signal, body)
+    },
+
+    async *watch<T extends KubeObject>(resource: ResourceRef, options: WatchOptions = {}) {
+      const { signal } = options
+      const query = listQuery(options, options.allowBookmarks ? 'bookmarks' : 'plain')
+      const url = collectionPath(resource, options.namespace) + query
+      try {
+        const { body } = await send('GET', url, signal)
+        for await (const value of readJsonLines(body instanceof Uint8Array ? one(body) : body)) {
+          if (signal?.aborted) return
+          const event = value as WatchEvent<T>
+          if (event.type === 'ERROR')
+            throw new ApiStatusError(asStatus(event.object), `watch of ${pathOf(url)}`)
+          yield event
+        }
+      } catch (error) {
+        if (!signal?.aborted || error instanceof ApiStatusError) throw error
+      }
+    },
+
+    async raw(path, signal) {
+      return text(await send('GET', path, signal))
+    },
+  }
+}
+
+function target(object: KubeObject, subresource?: string): Target {
+  const { name, namespace } = object.metadata
+  return { name, ...(namespace && { namespace }), ...(subresource && { subresource }) }
+}
+
+function missingNamespace(resource: ResourceRef, name: string): RollcallError {
+  return new RollcallError('USAGE', `${resource.kind} ${JSON.stringify(name)} needs a namespace`)
+}
+
+function pathOf(url: string): string {
+  return url.split('?', 1)[0] ?? url
+}
+
+async function text({ body }: ApiResponse): Promise<string> {
+  const decoder = new TextDecoder()
+  if (body instanceof Uint8Array) return decoder.decode(body)
+  let whole = ''
+  for await (const chunk of body) whole += decoder.decode(chunk, { stream: true })
+  return whole + decoder.decode()
+}
+
+async function* one(chunk: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield chunk
+}
+
+function parseObject<T>(body: string, url: string): T {
+  try {
+    return JSON.parse(body) as T
+  } catch (cause) {
+    throw new RollcallError(
+      'API_UNREACHABLE',
+      `${pathOf(url)} answered something that is not JSON; check that the address is that of a Kubernetes API`,
+      {},
+      { cause },
+    )
+  }
+}
+
+/** The reasons of answers that carry no Status of their own (a proxy's, a load balancer's), as client-go names them. */
+const reasons: Record<number, string> = {
+  400: 'BadRequest',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  405: 'MethodNotAllowed',
+  406: 'NotAcceptable',
+  409: 'Conflict',
+  410: 'Gone',
+  415: 'UnsupportedMediaType',
+  422: 'Invalid',
+  429: 'TooManyRequests',
+  500: 'InternalError',
+  503: 'ServiceUnavailable',
+  504: 'Timeout',
+}
+
+function statusOf(code: number, body: string): Status {
+  try {
+    const parsed: unknown = JSON.parse(body)
+    if (parsed && typeof parsed === 'object' && 'kind' in parsed && parsed.kind === 'Status') {
+      return { code, ...parsed } as Status
+    }
+  } catch {
+    // Not JSON: the text itself is the message.
+  }
+  const reason = reasons[code]
+  return {
+    apiVersion: 'v1',
+    kind: 'Status',
+    metadata: {},
+    status: 'Failure',
+    message: body.trim().slice(0, 500) || 'the server gave no message',
+    ...(reason && { reason }),
+    code,
+  }
+}
+
+function asStatus(object: unknown): Status {
+  return statusOf(500, JSON.stringify(object))
 }

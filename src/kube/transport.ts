@@ -49,6 +49,8 @@ export interface ConnectionConfig {
   /** PEM, leaf first, with its key. */
   clientCertificate?: { certificate: string; key: Secret }
   bearerToken?: Secret
+  /** Asked before each request instead of `bearerToken`: a token in a file is replaced while we run. */
+  readBearerToken?(): Promise<Secret>
 }
 
 /** Makes a Transport: undici in production (kube/undici-transport.ts), the simulator's network in a simulation. */

@@ -1,0 +1,121 @@
+import { createSecureContext } from 'node:tls'
+import { Agent, type Dispatcher } from 'undici'
+import { RollcallError } from '../errors.ts'
+import type { ApiRequest, ApiResponse, Connect, ConnectionConfig, Transport } from './transport.ts'
+
+/** Milliseconds until a connection attempt counts as failed; client-go's dialer waits as long. */
+const CONNECT_TIMEOUT = 30_000
+/** kube-apiserver ends a request after 60 s itself; what has sent no headers by then plus some slack is dead. */
+const HEADERS_TIMEOUT = 90_000
+/** Milliseconds of silence within a body that is no watch. A watch may be silent: the reflector guards it. */
+const BODY_TIMEOUT = 60_000
+
+/**
+ * Connects over HTTP/1.1 with keep-alive. A watch (`watch=true` or `watch=1` in the query) gives a stream, every other
+ * answer comes whole. A key or certificate that TLS cannot load fails each request, not this call.
+ */
+export const connectUndici: Connect = config => {
+  let agent: Agent | undefined
+  return {
+    async request(request) {
+      try {
+        agent ??= createAgent(config)
+        return await send(agent, config, request)
+      } catch (error) {
+        throw unreachable(config, error)
+      }
+    },
+    closeConnections() {
+      const old = agent
+      agent = undefined
+      old?.destroy()
+    },
+  } satisfies Transport
+}
+
+function createAgent(config: ConnectionConfig): Agent {
+  return new Agent({
+    // HTTP/2 sessions of Node die after about a thousand cancelled watches (nodejs/node#56306).
+    allowH2: false,
+    headersTimeout: HEADERS_TIMEOUT,
+    bodyTimeout: BODY_TIMEOUT,
+    connect: {
+      timeout: CONNECT_TIMEOUT,
+      // A resumed session carries the identity and the trust of the one before: a rotated certificate would not be
+      // presented, and a distrusted CA not noticed.
+      maxCachedSessions: 0,
+      rejectUnauthorized: !config.insecureSkipTlsVerify,
+      ...(config.tlsServerName && { servername: config.tlsServerName }),
+      ...(config.server.startsWith('https:') && { secureContext: secureContext(config) }),
+    },
+  })
+}
+
+function secureContext(config: ConnectionConfig) {
+  const pair = config.clientCertificate
+  return createSecureContext({
+    ...(config.certificateAuthority && { ca: config.certificateAuthority }),
+    ...(pair && { cert: pair.certificate, key: pair.key.reveal() }),
+  })
+}
+
+async function send(agent: Agent, config: ConnectionConfig, request: ApiRequest): Promise<ApiResponse> {
+  const base = new URL(config.server)
+  const path = base.pathname.replace(/\/$/, '') + request.url
+  const watching = isWatch(request.url)
+  const response = await agent.request({
+    origin: base.origin,
+    path,
+    method: request.method as Dispatcher.HttpMethod,
+    headers: { ...request.headers, ...(await authorization(config)) },
+    ...(request.body && { body: request.body }),
+    ...(request.signal && { signal: request.signal }),
+    ...(watching && { bodyTimeout: 0 }),
+  })
+  return {
+    status: response.statusCode,
+    headers: flatten(response.headers),
+    body: watching ? chunks(config, response.body, request.signal) : await response.body.bytes(),
+  }
+}
+
+async function authorization(config: ConnectionConfig): Promise<Record<string, string>> {
+  const token = config.readBearerToken ? await config.readBearerToken() : config.bearerToken
+  return token ? { authorization: `Bearer ${token.reveal()}` } : {}
+}
+
+async function* chunks(
+  config: ConnectionConfig,
+  body: AsyncIterable<Uint8Array>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body
+  } catch (error) {
+    if (!signal?.aborted) throw unreachable(config, error)
+  }
+}
+
+/** Whether the request asks for a watch, whose answer has no end of its own. */
+function isWatch(url: string): boolean {
+  return /[?&]watch=(true|1)(&|$)/.test(url)
+}
+
+function flatten(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+  const flat: Record<string, string> = {}
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) flat[name] = Array.isArray(value) ? value.join(', ') : value
+  }
+  return flat
+}
+
+function unreachable(config: ConnectionConfig, cause: unknown): RollcallError {
+  if (cause instanceof RollcallError) return cause
+  const why = cause instanceof Error ? cause.message : String(cause)
+  return new RollcallError(
+    'API_UNREACHABLE',
+    `no answer from ${config.server}: ${why}; check the address and that the server runs`,
+    { server: config.server },
+    { cause },
+  )
+}
