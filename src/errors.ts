@@ -87,6 +87,14 @@ const kinds = {
   PREPARED_SPENT: {
     meaning: 'A prepared certificate was already signed, or is not for this CA; prepare it again.',
   },
+  // apiserver: the embedded API
+  STORAGE_FAILED: {
+    meaning:
+      'The state database refused a write or cannot be opened; nothing was changed. Check free space, owner and mode.',
+    status: 500,
+    reason: 'InternalError',
+    exit: 1,
+  },
   // the programs
   DIRECTORY_IN_USE: {
     meaning: 'Another rollcall process holds the data directory; stop it or give another --dir.',
