@@ -92,7 +92,7 @@ export function isStatus(error: unknown, reason: string): error is ApiStatusErro
 }
 
 /** Whether the version or the page asked for is too old for the server: list anew. */
-export function isExpired(error: unknown): error is ApiStatusError {
+export function isExpired(error: unknown): boolean {
   return error instanceof ApiStatusError && error.status.code === 410
 }
 
