@@ -1,0 +1,81 @@
+/**
+ * Judgement: facts in, verdict out. Pure, so the same function runs in the controller, in `policy test`, in the
+ * simulator and behind the dashboard's "why". The rules stand in the order in which they are asked; the first
+ * objection decides (approvers 7: cheap and identity-establishing ones first).
+ */
+import { approvalReasons } from './approval-reasons.ts'
+import type { Facts, ReadFacts } from './facts.ts'
+import type { Rule } from './rule.ts'
+import { accessReviewed } from './rules/access-reviewed.ts'
+import { clientWithoutSan } from './rules/client-without-san.ts'
+import { exactUsages } from './rules/exact-usages.ts'
+import { noOtherNodesAddress } from './rules/no-other-nodes-address.ts'
+import { noReservedName } from './rules/no-reserved-name.ts'
+import { nodePresent } from './rules/node-present.ts'
+import { nodeSubject } from './rules/node-subject.ts'
+import { kindOf, ourSigner } from './rules/our-signer.ts'
+import { policyPresent } from './rules/policy-present.ts'
+import { requesterIsNode } from './rules/requester-is-node.ts'
+import { sanOnlyExtension } from './rules/san-only-extension.ts'
+import { sansProven } from './rules/sans-proven.ts'
+import { servingSanTypes } from './rules/serving-san-types.ts'
+import { strongKey } from './rules/strong-key.ts'
+import { unambiguous } from './rules/unambiguous.ts'
+import { undecided } from './rules/undecided.ts'
+import { wellFormed } from './rules/well-formed.ts'
+import type { Objection, RuleOutcome, Verdict } from './verdict.ts'
+
+/** Asked of every object; after the last one the request could be read. */
+const intakeRules: readonly Rule<Facts>[] = [ourSigner, undecided, policyPresent, requesterIsNode, wellFormed]
+
+const requestRules: readonly Rule<ReadFacts>[] = [
+  strongKey,
+  nodeSubject,
+  exactUsages,
+  sanOnlyExtension,
+  clientWithoutSan,
+  servingSanTypes,
+  noReservedName,
+  noOtherNodesAddress,
+  unambiguous,
+  nodePresent,
+  sansProven,
+  accessReviewed,
+]
+
+/** Names and sentences of all rules in order, for `policy explain` and the reference. */
+export const rules: readonly { name: string; sentence: string }[] = [...intakeRules, ...requestRules]
+
+export function judge(facts: Facts): Verdict {
+  const outcomes: RuleOutcome[] = []
+  const objection =
+    firstObjection(intakeRules, facts, outcomes) ?? firstObjection(requestRules, withRequest(facts), outcomes)
+  for (const { name, sentence } of rules.slice(outcomes.length))
+    outcomes.push({ rule: name, sentence, outcome: 'NotReached' })
+  if (!objection) return { outcome: 'Approve', reasons: approvalReasons(withRequest(facts)), rules: outcomes }
+  const { outcome, until, code, message } = objection
+  return { outcome, ...(until === undefined ? {} : { until }), reasons: [{ code, message }], rules: outcomes }
+}
+
+function firstObjection<F extends Facts>(
+  list: readonly Rule<F>[],
+  facts: F,
+  outcomes: RuleOutcome[],
+): Objection | undefined {
+  const kind = kindOf(facts.csr)
+  for (const rule of list) {
+    const applies = rule.only === undefined || rule.only === kind
+    const objection = applies ? rule.check(facts) : undefined
+    const outcome = objection?.outcome ?? (applies ? 'Pass' : 'NotApplicable')
+    outcomes.push({ rule: rule.name, sentence: rule.sentence, outcome })
+    if (objection) return objection
+  }
+  return undefined
+}
+
+/** The intake rules let nothing pass that could not be read. */
+function withRequest(facts: Facts): ReadFacts {
+  const { request } = facts.reading
+  if (!request) throw new TypeError('judgement passed a request that could not be read')
+  return { ...facts, request }
+}

@@ -1,0 +1,17 @@
+import type { Facts } from '../facts.ts'
+import type { Rule } from '../rule.ts'
+
+export const policyPresent: Rule<Facts> = {
+  name: 'PolicyPresent',
+  sentence: 'A policy says how serving requests are judged.',
+  only: 'serving',
+  check({ policy }) {
+    if (policy) return undefined
+    return {
+      outcome: 'Hold',
+      code: 'NoPolicy',
+      message:
+        'no approval policy says how serving requests are judged; create one, or decide with `kubectl certificate approve`',
+    }
+  },
+}

@@ -1,0 +1,68 @@
+/**
+ * What judgement says about one request. DENY only what cannot become right without a new request: a denied kubelet
+ * asks again every 32 s, a pending one every 15 min. WAIT for what may become right.
+ */
+
+/**
+ * Approve, Deny: written as a condition. Ignore: not ours to decide. Wait: pending until a Node changes or `until`.
+ * Retry: pending, asked again with backoff. Hold: pending until a human or a policy decides.
+ */
+export type Outcome = 'Approve' | 'Deny' | 'Ignore' | 'Wait' | 'Retry' | 'Hold'
+
+/** Stable codes; those of Approve and Deny become the condition's `reason`. */
+export type ReasonCode =
+  | 'NotOurs'
+  | 'AlreadyDecided'
+  | 'Deleting'
+  | 'NoPolicy'
+  | 'RequesterNotNode'
+  | 'Malformed'
+  | 'BadSignature'
+  | 'WeakKey'
+  | 'SubjectMismatch'
+  | 'UsagesInvalid'
+  | 'ForbiddenExtension'
+  | 'ForbiddenSanType'
+  | 'InvalidSan'
+  | 'ReservedName'
+  | 'OwnedByOtherNode'
+  | 'NodeNotFound'
+  | 'SanUnproven'
+  | 'SanIncomplete'
+  | 'SanTrailingDot'
+  | 'AccessNotReviewed'
+  | 'NotAuthorised'
+  | 'SansProven'
+  | 'AutoApproved'
+
+export interface Reason {
+  code: ReasonCode
+  /** Which value, which source, what to do. */
+  message: string
+}
+
+/** What stands against approval. */
+export interface Objection extends Reason {
+  outcome: Exclude<Outcome, 'Approve'>
+  /** For Wait: milliseconds since the epoch at which waiting ends in a denial. */
+  until?: number
+}
+
+export interface RuleOutcome {
+  rule: string
+  sentence: string
+  /** NotReached: an earlier rule decided. */
+  outcome: 'Pass' | 'NotApplicable' | 'NotReached' | Exclude<Outcome, 'Approve'>
+}
+
+export interface Verdict {
+  outcome: Outcome
+  until?: number
+  /** First the deciding one; after it, warnings. */
+  reasons: Reason[]
+  /** Every rule in order, for `csr explain`. */
+  rules: RuleOutcome[]
+}
+
+/** The outcome names, for metrics that start at zero. */
+export const outcomes: readonly Outcome[] = ['Approve', 'Deny', 'Ignore', 'Wait', 'Retry', 'Hold']
