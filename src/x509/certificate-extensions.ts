@@ -1,0 +1,130 @@
+import type { Extension } from './extension.ts'
+import { checkOtherExtension } from './extension-structure.ts'
+import {
+  type BasicConstraints,
+  encodeAuthorityKeyIdentifier,
+  encodeBasicConstraints,
+  encodeExtendedKeyUsage,
+  encodeKeyUsage,
+  encodeSubjectKeyIdentifier,
+  type KeyUsage,
+  parseAuthorityKeyIdentifier,
+  parseBasicConstraints,
+  parseExtendedKeyUsage,
+  parseKeyUsage,
+  parseSubjectKeyIdentifier,
+} from './extension-values.ts'
+import { malformed } from './malformed.ts'
+import type { Name } from './name.ts'
+import { oids } from './oid.ts'
+import {
+  emptySubjectAltName,
+  encodeSubjectAltName,
+  hasNames,
+  parseSubjectAltName,
+  type SubjectAltName,
+} from './san.ts'
+
+/** What the extensions of a certificate say. A field is absent where its extension is. */
+export interface ExtensionFields {
+  subjectAltName: SubjectAltName
+  keyUsage?: KeyUsage[]
+  /** Dotted identifiers. */
+  extendedKeyUsage?: string[]
+  basicConstraints?: BasicConstraints
+  subjectKeyIdentifier?: Uint8Array
+  authorityKeyIdentifier?: Uint8Array
+}
+
+/** Reads the extensions that have a meaning here and checks the structure of the others Go reads. */
+export function readExtensionFields(extensions: readonly Extension[]): ExtensionFields {
+  const fields: ExtensionFields = { subjectAltName: emptySubjectAltName() }
+  for (const extension of extensions) readField(extension, fields)
+  return fields
+}
+
+function readField({ id, critical, value }: Extension, fields: ExtensionFields): void {
+  switch (id) {
+    case oids.subjectAltName:
+      fields.subjectAltName = parseSubjectAltName(value)
+      break
+    case oids.keyUsage:
+      fields.keyUsage = parseKeyUsage(value)
+      break
+    case oids.extendedKeyUsage:
+      fields.extendedKeyUsage = parseExtendedKeyUsage(value)
+      break
+    case oids.basicConstraints:
+      fields.basicConstraints = parseBasicConstraints(value)
+      break
+    case oids.subjectKeyIdentifier:
+      if (critical) throw malformed('subjectKeyIdentifier', 0, 'marked critical')
+      fields.subjectKeyIdentifier = parseSubjectKeyIdentifier(value)
+      break
+    case oids.authorityKeyIdentifier: {
+      if (critical) throw malformed('authorityKeyIdentifier', 0, 'marked critical')
+      const keyIdentifier = parseAuthorityKeyIdentifier(value)
+      if (keyIdentifier !== undefined) fields.authorityKeyIdentifier = keyIdentifier
+      break
+    }
+    default:
+      checkOtherExtension({ id, critical, value })
+  }
+}
+
+/** Extensions whose meaning `verifyChain` honours; any other that is critical makes a certificate unusable. */
+const understood: ReadonlySet<string> = new Set([
+  oids.subjectAltName,
+  oids.keyUsage,
+  oids.extendedKeyUsage,
+  oids.basicConstraints,
+  oids.certificatePolicies,
+])
+
+/** The first critical extension nobody here understands (Go: UnhandledCriticalExtensions), or undefined. */
+export function unhandledCriticalExtension(certificate: {
+  extensions: readonly Extension[]
+  subjectAltName: SubjectAltName
+}): Extension | undefined {
+  return certificate.extensions.find(({ id, critical }) => {
+    // RFC 5280 4.2.1.6 and Go: a SAN with no name we can read is not understood.
+    const readable = id !== oids.subjectAltName || hasReadableName(certificate.subjectAltName)
+    return critical && !(understood.has(id) && readable)
+  })
+}
+
+function hasReadableName(san: SubjectAltName): boolean {
+  return hasNames({ ...san, others: [] })
+}
+
+/** Content of the extensions of a certificate to be issued (C-36), in the order Go writes them. */
+export interface ExtensionContent {
+  keyUsage?: readonly KeyUsage[]
+  /** Dotted identifiers, already in the order wanted (usages.ts sorts them as Go's enum does). */
+  extendedKeyUsage?: readonly string[]
+  basicConstraints?: BasicConstraints
+  subjectKeyIdentifier?: Uint8Array
+  authorityKeyIdentifier?: Uint8Array
+  subjectAltName?: Partial<SubjectAltName>
+}
+
+/**
+ * The extensions in DER. C-36: keyUsage and basicConstraints critical, the rest not; the SAN only where the subject is
+ * empty.
+ */
+export function encodeExtensions(content: ExtensionContent, subject: Name): Extension[] {
+  const { keyUsage, extendedKeyUsage, basicConstraints, subjectKeyIdentifier, authorityKeyIdentifier } =
+    content
+  const extensions: Extension[] = []
+  const add = (id: string, critical: boolean, value: Uint8Array) => extensions.push({ id, critical, value })
+  if (keyUsage?.length) add(oids.keyUsage, true, encodeKeyUsage(keyUsage))
+  if (extendedKeyUsage?.length) add(oids.extendedKeyUsage, false, encodeExtendedKeyUsage(extendedKeyUsage))
+  if (basicConstraints) add(oids.basicConstraints, true, encodeBasicConstraints(basicConstraints))
+  if (subjectKeyIdentifier)
+    add(oids.subjectKeyIdentifier, false, encodeSubjectKeyIdentifier(subjectKeyIdentifier))
+  if (authorityKeyIdentifier)
+    add(oids.authorityKeyIdentifier, false, encodeAuthorityKeyIdentifier(authorityKeyIdentifier))
+  const san = { ...emptySubjectAltName(), ...content.subjectAltName, others: [] }
+  if (hasNames(san)) add(oids.subjectAltName, subject.rdns.length === 0, encodeSubjectAltName(san))
+  return extensions
+}

@@ -1,0 +1,153 @@
+import {
+  encodeSignatureAlgorithm,
+  readAlgorithmIdentifier,
+  type SignatureAlgorithm,
+  signatureAlgorithmName,
+} from './algorithms.ts'
+import { type ExtensionFields, readExtensionFields } from './certificate-extensions.ts'
+import { contextTag, DerReader, tags } from './der.ts'
+import { encode, encodeSequence, encodeSmallInteger, encodeUnsigned } from './der-write.ts'
+import { type Extension, encodeExtension, findExtension, readExtension } from './extension.ts'
+import { type Name, readName } from './name.ts'
+import { decodePem } from './pem.ts'
+import { readPublicKey } from './public-key.ts'
+import { checkSignature } from './signature.ts'
+import { encodeTime, readTime } from './time.ts'
+
+/** An X.509 certificate (RFC 5280). All bytes are views on `raw`. */
+export interface Certificate extends ExtensionFields {
+  raw: Uint8Array
+  /** The signed part, TBSCertificate. */
+  tbs: Uint8Array
+  version: 1 | 2 | 3
+  /** Content octets of the INTEGER, so with a leading zero where the top bit is set. */
+  serialNumber: Uint8Array
+  issuer: Name
+  subject: Name
+  /** Milliseconds since the epoch; the first moment it is valid. */
+  notBefore: number
+  /** Milliseconds since the epoch; the last moment it is valid. */
+  notAfter: number
+  /** SubjectPublicKeyInfo in DER. */
+  spki: Uint8Array
+  /** `P-256`, `RSA-2048`, `Ed25519`, … */
+  keyType: string
+  /** A SignatureAlgorithm, the name of another algorithm Go knows, or a dotted identifier. */
+  signatureAlgorithm: string
+  signature: Uint8Array
+  extensions: Extension[]
+}
+
+/** Parses a certificate. Whatever Go's ParseCertificate refuses is refused: throws X509_MALFORMED. */
+export function parseCertificate(der: Uint8Array): Certificate {
+  const outer = new DerReader(der, 'certificate')
+  const signed = outer.enter(tags.sequence)
+  outer.finish()
+  const { start, content, end } = signed.expect(tags.sequence, 'TBSCertificate')
+  const info = readTbs(new DerReader(der, 'TBSCertificate', content, end))
+  const algorithm = readAlgorithmIdentifier(signed, 'signature algorithm')
+  const { bytes: signature, unusedBits } = signed.bitString('signature')
+  signed.finish()
+  if (unusedBits !== 0) throw signed.fail('the signature has unused bits')
+  const { innerAlgorithm, ...fields } = info
+  if (Buffer.compare(innerAlgorithm, algorithm.raw) !== 0) {
+    throw outer.fail('inner and outer signature algorithm identifiers do not match')
+  }
+  const signatureAlgorithm = signatureAlgorithmName(algorithm)
+  return { raw: der, tbs: der.subarray(start, end), ...fields, signatureAlgorithm, signature }
+}
+
+function readTbs(reader: DerReader) {
+  const version = readVersion(reader)
+  const serialNumber = reader.integer('serial number')
+  if ((serialNumber[0] ?? 0) >= 0x80) throw reader.fail('negative serial number')
+  const innerAlgorithm = readAlgorithmIdentifier(reader, 'signature algorithm').raw
+  const issuer = readName(reader, 'issuer')
+  const validity = reader.enter(tags.sequence, 'validity')
+  const notBefore = readTime(validity, 'notBefore')
+  const notAfter = readTime(validity, 'notAfter')
+  validity.finish()
+  const subject = readName(reader, 'subject')
+  const key = readPublicKey(reader)
+  const extensions = readExtensions(reader, version)
+  const { spki, type: keyType } = key
+  const names = { issuer, subject, notBefore, notAfter }
+  const fields = readExtensionFields(extensions)
+  return { version, serialNumber, innerAlgorithm, ...names, spki, keyType, extensions, ...fields }
+}
+
+function readVersion(reader: DerReader): 1 | 2 | 3 {
+  if (reader.peek() !== contextTag(0, true)) return 1
+  const explicit = reader.enter(contextTag(0, true), 'version')
+  const version = explicit.smallInteger() + 1
+  explicit.finish()
+  if (version !== 1 && version !== 2 && version !== 3) throw explicit.fail(`invalid version ${version}`)
+  return version
+}
+
+function readExtensions(reader: DerReader, version: 1 | 2 | 3): Extension[] {
+  const uniqueIdentifiers = version === 1 ? [] : [contextTag(1, false), contextTag(2, false)]
+  for (const tag of uniqueIdentifiers) if (reader.peek() === tag) reader.element()
+  const extensions: Extension[] = []
+  if (version === 3 && reader.peek() === contextTag(3, true)) {
+    const explicit = reader.enter(contextTag(3, true), 'extensions')
+    const list = explicit.enter(tags.sequence)
+    explicit.finish()
+    while (!list.atEnd) {
+      const extension = readExtension(list)
+      if (findExtension(extensions, extension.id)) throw list.fail(`duplicate extension ${extension.id}`)
+      extensions.push(extension)
+    }
+  }
+  reader.finish()
+  return extensions
+}
+
+/** Every certificate of the text, in order; PEM blocks with another label are skipped. Throws X509_MALFORMED. */
+export function parseCertificatesPem(text: string): Certificate[] {
+  return decodePem(text)
+    .filter(block => block.label === 'CERTIFICATE')
+    .map(block => parseCertificate(block.bytes))
+}
+
+export interface CertificateFields {
+  /** Big-endian; must be positive and fit in 20 octets. */
+  serialNumber: Uint8Array
+  algorithm: SignatureAlgorithm
+  /** The issuer's subject, raw: re-encoding would break the chain. */
+  issuer: Name
+  /** Milliseconds since the epoch. */
+  notBefore: number
+  /** Milliseconds since the epoch. */
+  notAfter: number
+  subject: Name
+  /** SubjectPublicKeyInfo in DER. */
+  spki: Uint8Array
+  extensions: readonly Extension[]
+}
+
+/** The part of a version 3 certificate that is signed. Throws RangeError on a serial number that RFC 5280 forbids. */
+export function encodeTbsCertificate(fields: CertificateFields): Uint8Array {
+  const serialNumber = encodeUnsigned(fields.serialNumber)
+  if (serialNumber.length - 2 > 20 || fields.serialNumber.every(byte => byte === 0)) {
+    throw new RangeError('a serial number must be positive and at most 20 octets (RFC 5280 4.1.2.2)')
+  }
+  const { extensions } = fields
+  return encodeSequence(
+    encode(contextTag(0, true), encodeSmallInteger(2)),
+    serialNumber,
+    encodeSignatureAlgorithm(fields.algorithm),
+    fields.issuer.raw,
+    encodeSequence(encodeTime(fields.notBefore), encodeTime(fields.notAfter)),
+    fields.subject.raw,
+    fields.spki,
+    ...(extensions.length === 0
+      ? []
+      : [encode(contextTag(3, true), encodeSequence(...extensions.map(encodeExtension)))]),
+  )
+}
+
+/** Whether the issuer's key signed the certificate. Nothing else of the issuer is looked at; SHA-1 never counts. */
+export function certificateSignatureIsValid(certificate: Certificate, issuer: Certificate): boolean {
+  return checkSignature(certificate, issuer).ok
+}

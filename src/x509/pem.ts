@@ -1,0 +1,48 @@
+import { malformed } from './malformed.ts'
+
+/** One PEM block. `headers`: it carries RFC 1421 headers (`Proc-Type: …`), which Kubernetes refuses in places. */
+export interface PemBlock {
+  label: string
+  headers: boolean
+  bytes: Uint8Array
+}
+
+const block =
+  /(?:^|\n)-----BEGIN ([^\r\n]*?)-----[ \t\r]*\n((?:[^\r\n:]+:[^\n]*\n)*)([A-Za-z0-9+/=\s]*?)-----END \1-----[ \t\r]*(?=\n|$)/g
+
+/**
+ * Every PEM block of the text, in order, as Go's pem.Decode would find them one after the other: text before, between and
+ * after blocks is skipped, and so is what looks like a block but is not one (wrong END line, bad base64).
+ */
+export function decodePem(text: string): PemBlock[] {
+  const blocks: PemBlock[] = []
+  for (const [, label = '', headers = '', body = ''] of text.matchAll(block)) {
+    const bytes = decodeBase64(body)
+    if (bytes !== undefined) blocks.push({ label, headers: headers !== '', bytes })
+  }
+  return blocks
+}
+
+/** The single block with this label. Throws X509_MALFORMED when the first block is another or there is none. */
+export function decodeOnePem(text: string, label: string): Uint8Array {
+  const first = decodePem(text)[0]
+  if (first === undefined) throw malformed(`PEM (${label})`, 0, 'no PEM block found')
+  if (first.label !== label) throw malformed('PEM', 0, `the block is ${first.label}, expected ${label}`)
+  return first.bytes
+}
+
+/** The block in PEM: 64 columns, `\n` line ends, trailing newline. */
+export function encodePem(label: string, der: Uint8Array): string {
+  const body =
+    Buffer.from(der)
+      .toString('base64')
+      .match(/.{1,64}/g) ?? []
+  return `-----BEGIN ${label}-----\n${body.map(line => `${line}\n`).join('')}-----END ${label}-----\n`
+}
+
+/** Standard base64 with padding, as Go's decoder takes it: line ends are ignored, anything else is not base64. */
+function decodeBase64(body: string): Uint8Array | undefined {
+  const text = body.replace(/[\r\n\t ]/g, '')
+  if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return undefined
+  return new Uint8Array(Buffer.from(text, 'base64'))
+}

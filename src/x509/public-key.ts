@@ -1,0 +1,95 @@
+import { createPublicKey, type KeyObject } from 'node:crypto'
+import { readAlgorithmIdentifier } from './algorithms.ts'
+import { curves, isOnCurve } from './curve.ts'
+import { DerReader, tags } from './der.ts'
+import { encodedNull, encodeOid } from './der-write.ts'
+import type { NoteOddity } from './oddity.ts'
+import { oids } from './oid.ts'
+
+export interface PublicKeyInfo {
+  /** `P-256`, `RSA-2048`, `Ed25519`, `X25519`, `DSA`, or the dotted identifier of a type nobody here knows. */
+  type: string
+  /** The whole SubjectPublicKeyInfo in DER. */
+  spki: Uint8Array
+  /** The key bits, without algorithm and length: what RFC 5280 hashes to a key identifier. */
+  bits: Uint8Array
+}
+
+/** Reads the next element as SubjectPublicKeyInfo, checking the key as Go does (point on its curve, positive modulus). */
+export function readPublicKey(reader: DerReader, note?: NoteOddity): PublicKeyInfo {
+  const from = reader.position
+  const inside = reader.enter(tags.sequence, 'public key')
+  const algorithm = readAlgorithmIdentifier(inside, 'public key algorithm', note !== undefined)
+  const at = inside.position
+  const { bytes: bits, unusedBits } = inside.bitString()
+  if (note !== undefined && !inside.atEnd) note('trailing-elements', 'public key')
+  else inside.finish()
+  const key = new DerReader(inside.bytes, 'public key', at, inside.end)
+  if (unusedBits !== 0) throw key.fail('the key has unused bits')
+  const type = keyType(algorithm.oid, algorithm.parameters, bits, key)
+  return { type, spki: reader.bytes.subarray(from, inside.end), bits }
+}
+
+/** Parses a SubjectPublicKeyInfo on its own. Throws X509_MALFORMED. */
+export function parsePublicKey(spki: Uint8Array): PublicKeyInfo {
+  const reader = new DerReader(spki, 'public key')
+  const key = readPublicKey(reader)
+  reader.finish()
+  return key
+}
+
+/** node's key object for a SubjectPublicKeyInfo. The costly part of verifying: do it once a key. */
+export function importPublicKey(spki: Uint8Array): KeyObject {
+  return createPublicKey({ key: Buffer.from(spki), format: 'der', type: 'spki' })
+}
+
+function keyType(oid: string, parameters: Uint8Array | undefined, bits: Uint8Array, at: DerReader): string {
+  switch (oid) {
+    case oids.ecPublicKey:
+      return ecKeyType(parameters, bits, at)
+    case oids.rsaEncryption:
+      return rsaKeyType(parameters, bits, at)
+    case oids.ed25519:
+    case oids.x25519: {
+      const name = oid === oids.ed25519 ? 'Ed25519' : 'X25519'
+      if (parameters !== undefined) throw at.fail(`${name} key with parameters`)
+      if (bits.length !== 32) throw at.fail(`${name} key of ${bits.length} bytes, must be 32`)
+      return name
+    }
+    default:
+      return oid === oids.dsa ? 'DSA' : oid
+  }
+}
+
+function ecKeyType(parameters: Uint8Array | undefined, bits: Uint8Array, at: DerReader): string {
+  const curve = [...curves].find(
+    ([oid]) => parameters !== undefined && sameBytes(parameters, encodeOid(oid)),
+  )?.[1]
+  if (curve === undefined) throw at.fail('unsupported elliptic curve')
+  if (!isOnCurve(curve, bits)) throw at.fail(`not an uncompressed point of ${curve.name}`)
+  return curve.name
+}
+
+function rsaKeyType(parameters: Uint8Array | undefined, bits: Uint8Array, at: DerReader): string {
+  if (parameters === undefined || !sameBytes(parameters, encodedNull))
+    throw at.fail('RSA key without NULL parameters')
+  const reader = new DerReader(bits, 'RSA public key')
+  const key = reader.enter(tags.sequence)
+  reader.finish()
+  const modulus = key.integer('RSA modulus')
+  const exponent = key.integer('RSA public exponent')
+  key.finish()
+  if ((modulus[0] ?? 0) >= 0x80 || isZero(modulus)) throw at.fail('RSA modulus is not a positive number')
+  if ((exponent[0] ?? 0) >= 0x80 || isZero(exponent)) throw at.fail('RSA exponent is not a positive number')
+  const top = modulus.findIndex(byte => byte !== 0)
+  const bitLength = (modulus.length - top) * 8 - (Math.clz32(modulus[top] ?? 0) - 24)
+  return `RSA-${bitLength}`
+}
+
+function isZero(bytes: Uint8Array): boolean {
+  return bytes.every(byte => byte === 0)
+}
+
+function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return Buffer.compare(a, b) === 0
+}
