@@ -1,0 +1,55 @@
+import { keyMatches, loadSigner } from '../../keys/private-key.ts'
+import type { ConnectionConfig } from '../../kube/transport.ts'
+import { type Certificate, parseCertificatesPem } from '../../x509/certificate.ts'
+import { verifyChain } from '../../x509/chain.ts'
+import { verifyHostname } from '../../x509/hostname.ts'
+
+/** Certificates live a day in a simulation of years: forget rather than grow. */
+const MOST_REMEMBERED = 2_000
+
+/**
+ * What TLS handshakes decide, without their bytes: whether the client trusts the server's certificate, and which chain
+ * the server sees of the client. Signatures are really verified; that a chain is good is remembered until one of its
+ * certificates ends, so a day of requests costs one verification.
+ */
+export class Handshakes {
+  readonly #parsed = new Map<string, readonly Certificate[]>()
+  /** Until when (ms) the server's chain is good for the client's bundle and name. */
+  readonly #good = new Map<string, number>()
+
+  /** Why a client at `now` (its own clock, ms) refuses the server's chain, in Go's words; '' when it trusts it. */
+  refusalOfServer(chainPem: string, config: ConnectionConfig, now: number): string {
+    if (config.insecureSkipTlsVerify) return ''
+    const host = config.tlsServerName ?? new URL(config.server).hostname
+    const key = `${host}\n${chainPem}\n${config.certificateAuthority}`
+    const chain = this.#certificates(chainPem)
+    const roots = this.#certificates(config.certificateAuthority ?? '')
+    const all = [...chain, ...roots]
+    const isKnown = now <= (this.#good.get(key) ?? -1) && all.every(({ notBefore }) => notBefore <= now)
+    if (isKnown) return ''
+    const verdict = verifyChain(chain, roots, { now, usage: 'serverAuth' })
+    const fit = verdict.ok && chain[0] ? verifyHostname(chain[0], host) : verdict
+    if (!fit.ok) return `tls: failed to verify certificate: ${fit.reason}`
+    remember(this.#good, key, Math.min(...all.map(({ notAfter }) => notAfter).filter(end => end >= now)))
+    return ''
+  }
+
+  /** The client's chain in DER, leaf first. Throws when key and certificate do not belong together, as TLS would. */
+  presentedChain(pair: NonNullable<ConnectionConfig['clientCertificate']>): readonly Uint8Array[] {
+    const chain = parseCertificatesPem(pair.certificate)
+    const leaf = chain[0]
+    if (!leaf) throw new Error('tls: failed to find any PEM data in certificate input')
+    if (!keyMatches(loadSigner(pair.key), leaf)) throw new Error('tls: private key does not match public key')
+    return chain.map(certificate => certificate.raw)
+  }
+
+  #certificates(pem: string): readonly Certificate[] {
+    return this.#parsed.get(pem) ?? remember(this.#parsed, pem, parseCertificatesPem(pem))
+  }
+}
+
+function remember<T>(cache: Map<string, T>, key: string, value: T): T {
+  if (cache.size >= MOST_REMEMBERED) cache.clear()
+  cache.set(key, value)
+  return value
+}
