@@ -234,7 +234,7 @@ const command = fc.oneof(
 
 test('after any sequence of events, disconnects, faults and compactions the cache equals the server', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(command, { maxLength: 40 }), fc.nat(), async (commands, seed) => {
+    fc.asyncProperty(fc.array(command, { maxLength: 40, size: 'max' }), fc.nat(), async (commands, seed) => {
       const told = new Map<string, string | undefined>()
       const { server, clock, reflector } = setUp({
         random: seededRandom(seed),
