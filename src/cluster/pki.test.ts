@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, test } from 'node:test'
+import { hasCode } from '../errors.ts'
+import { systemClock } from '../host/clock.ts'
+import { systemDisk } from '../host/disk.ts'
+import { systemRandom } from '../host/random.ts'
+import { parseCertificatesPem } from '../x509/certificate.ts'
+import { verifyChain } from '../x509/chain.ts'
+import { leafLifetime, openPki } from './pki.ts'
+
+let directory: string
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'rollcall-pki-'))
+})
+afterEach(() => rmSync(directory, { recursive: true, force: true }))
+
+const open = (now = systemClock.now(), addresses = ['127.0.0.1']) =>
+  openPki({
+    directory,
+    addresses,
+    disk: systemDisk,
+    random: systemRandom,
+    clock: { ...systemClock, now: () => now },
+  })
+
+test('a fresh PKI holds what kubeadm names, keys for the owner alone, and its leaves chain to the CA', async () => {
+  const pki = await open()
+  const names = [
+    'apiserver-kubelet-client.crt',
+    'apiserver-kubelet-client.key',
+    'apiserver.crt',
+    'apiserver.key',
+    'ca.crt',
+    'ca.key',
+    'sa.key',
+    'sa.pub',
+  ]
+  assert.deepEqual(readdirSync(directory).sort(), names)
+  for (const name of names.filter(name => name.endsWith('.key'))) {
+    assert.equal(statSync(join(directory, name)).mode & 0o777, 0o600, name)
+  }
+  const now = systemClock.now()
+  const chain = parseCertificatesPem(pki.apiserver.certificate)
+  assert.deepEqual(verifyChain(chain, [pki.ca.certificate], { now, usage: 'serverAuth' }), { ok: true })
+})
+
+test('opened again, nothing is made anew; a leaf near its end and one for a new address are', async () => {
+  const first = await open()
+  const again = await open()
+  assert.equal(again.apiserver.certificate, first.apiserver.certificate)
+  assert.equal(again.ca.pem, first.ca.pem)
+  const later = await open(systemClock.now() + leafLifetime * 0.8)
+  assert.notEqual(later.apiserver.certificate, first.apiserver.certificate)
+  assert.equal(later.ca.pem, first.ca.pem)
+  const moved = await open(systemClock.now() + leafLifetime * 0.8, ['127.0.0.1', '127.0.0.2'])
+  assert.notEqual(moved.apiserver.certificate, later.apiserver.certificate)
+})
+
+test('a CA whose key is missing or another is refused and nothing is overwritten', async () => {
+  const { ca } = await open()
+  const other = mkdtempSync(join(tmpdir(), 'rollcall-pki-'))
+  const foreign = await openPki({
+    directory: other,
+    addresses: [],
+    disk: systemDisk,
+    random: systemRandom,
+    clock: systemClock,
+  })
+  writeFileSync(join(directory, 'ca.crt'), foreign.ca.pem)
+  await assert.rejects(open(), error => hasCode(error, 'KEY_MISMATCH'))
+  writeFileSync(join(directory, 'ca.crt'), ca.pem)
+  rmSync(join(directory, 'ca.key'))
+  await assert.rejects(open(), error => hasCode(error, 'KEY_MISMATCH'))
+  rmSync(other, { recursive: true })
+})

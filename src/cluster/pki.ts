@@ -1,0 +1,145 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { join } from 'node:path'
+import { RollcallError } from '../errors.ts'
+import { generateSigner, keyMatches, loadSigner } from '../keys/private-key.ts'
+import { Secret } from '../keys/secret.ts'
+import { selfSignedCa } from '../keys/self-signed.ts'
+import type { Clock, Disk, Random } from '../ports.ts'
+import { parseCertificatesPem } from '../x509/certificate.ts'
+import { formatIp } from '../x509/ip.ts'
+import { apiServiceAddress, apiserverDnsNames, identities } from './identities.ts'
+import { type CertificateAuthority, issuePair, type KeyPair, type PairRequest } from './issue-pair.ts'
+import { type PairFiles, readIfThere, replaceFile, writePair } from './pki-files.ts'
+
+/** The control plane's keys and certificates under `D/pki`, named as kubeadm names them. */
+export interface Pki {
+  ca: CertificateAuthority
+  apiserver: KeyPair
+  apiserverKubeletClient: KeyPair
+}
+
+export interface PkiOptions {
+  directory: string
+  /** Addresses the API is reached at, beside the service address. */
+  addresses: readonly string[]
+  disk: Disk
+  clock: Clock
+  random: Random
+}
+
+const day = 86_400_000
+const caLifetime = 3650 * day
+/** kubeadm's default for the certificates it makes. */
+export const leafLifetime = 365 * day
+
+/** Reads what is there, makes what is missing, and renews a leaf with less than a third of its life left. */
+export async function openPki(options: PkiOptions): Promise<Pki> {
+  const ca = await openCa(options)
+  const now = options.clock.now()
+  const addresses = [apiServiceAddress, ...options.addresses]
+  const serving: PairRequest = {
+    ...identities.apiserverServing,
+    usage: 'server auth',
+    dnsNames: apiserverDnsNames,
+    ipAddresses: addresses,
+    lifetime: leafLifetime,
+    now,
+  }
+  const kubeletClient: PairRequest = {
+    ...identities.apiserverKubeletClient,
+    usage: 'client auth',
+    lifetime: leafLifetime,
+    now,
+  }
+  await openServiceAccountKey(options)
+  return {
+    ca,
+    apiserver: await openLeaf('apiserver', serving, ca, options),
+    apiserverKubeletClient: await openLeaf('apiserver-kubelet-client', kubeletClient, ca, options),
+  }
+}
+
+function pairFiles(directory: string, name: string): PairFiles {
+  return { certificate: join(directory, `${name}.crt`), key: join(directory, `${name}.key`) }
+}
+
+async function openCa({ directory, disk, clock, random }: PkiOptions): Promise<CertificateAuthority> {
+  const files = pairFiles(directory, 'ca')
+  const pem = await readIfThere(disk, files.certificate)
+  const key = await readIfThere(disk, files.key)
+  if (pem !== undefined && key !== undefined) return existingCa(pem, new Secret(key), files)
+  // A certificate is written after its key, so a lone key is what a crash at the first start leaves.
+  if (pem !== undefined) {
+    throw new RollcallError(
+      'KEY_MISMATCH',
+      `${files.certificate} is there but ${files.key} is not; put the CA's key back.`,
+    )
+  }
+  const signer = generateSigner('ECDSA-P256', random)
+  const now = clock.now()
+  const times = { notBefore: now - 5 * 60_000, notAfter: now + caLifetime }
+  const made = await selfSignedCa({ commonName: 'kubernetes', signer, random, ...times })
+  await writePair(disk, files, { certificate: made, key: signer.exportPem() })
+  return existingCa(made, signer.exportPem(), files)
+}
+
+function existingCa(pem: string, key: Secret, files: PairFiles): CertificateAuthority {
+  const [certificate, ...more] = parseCertificatesPem(pem)
+  if (!certificate || more.length > 0) {
+    // C-21: a signer takes exactly one certificate.
+    throw new RollcallError(
+      'KEY_MISMATCH',
+      `${files.certificate}: expected 1 certificate, found ${more.length + (certificate ? 1 : 0)}`,
+    )
+  }
+  const signer = loadSigner(key)
+  if (!keyMatches(signer, certificate)) {
+    throw new RollcallError(
+      'KEY_MISMATCH',
+      `${files.key} is not the key of ${files.certificate}; put back the pair that belongs together.`,
+    )
+  }
+  return { pem, certificate, signer }
+}
+
+async function openLeaf(
+  name: string,
+  request: PairRequest,
+  ca: CertificateAuthority,
+  options: PkiOptions,
+): Promise<KeyPair> {
+  const files = pairFiles(options.directory, name)
+  const certificate = await readIfThere(options.disk, files.certificate)
+  const key = await readIfThere(options.disk, files.key)
+  if (certificate !== undefined && key !== undefined && stillServes(certificate, key, request, ca)) {
+    return { certificate, key: new Secret(key) }
+  }
+  const pair = await issuePair(ca, request, options.random)
+  await writePair(options.disk, files, pair)
+  return pair
+}
+
+function stillServes(pem: string, key: string, request: PairRequest, ca: CertificateAuthority): boolean {
+  const [leaf] = parseCertificatesPem(pem)
+  if (!leaf || !keyMatches(loadSigner(key), leaf)) return false
+  if (Buffer.compare(leaf.issuer.raw, ca.certificate.subject.raw) !== 0) return false
+  const left = leaf.notAfter - request.now
+  const covered = new Set(leaf.subjectAltName.ipAddresses.map(formatIp))
+  return (
+    left > (leaf.notAfter - leaf.notBefore) / 3 &&
+    (request.ipAddresses ?? []).every(address => covered.has(address))
+  )
+}
+
+/** kubeadm's sa.key and sa.pub: the key that service-account tokens are signed with. */
+async function openServiceAccountKey({ directory, disk }: PkiOptions): Promise<void> {
+  const files = { key: join(directory, 'sa.key'), publicKey: join(directory, 'sa.pub') }
+  if ((await readIfThere(disk, files.publicKey)) !== undefined) return
+  const pair = generateKeyPairSync('ec', {
+    namedCurve: 'P-256',
+    publicKeyEncoding: { format: 'pem', type: 'spki' },
+    privateKeyEncoding: { format: 'pem', type: 'sec1' },
+  })
+  await replaceFile(disk, files.key, pair.privateKey, 0o600)
+  await replaceFile(disk, files.publicKey, pair.publicKey, 0o644)
+}
