@@ -71,6 +71,9 @@ const kinds = {
   CSR_TIMEOUT: { meaning: 'No certificate was issued in time; look at `rollcall csr explain`.' },
   CSR_GONE: { meaning: 'The request was deleted or replaced while the node waited for it.' },
   CREDENTIAL_UNAVAILABLE: { meaning: 'No credential of the chain can be used now; each source says why.' },
+  CLOCK_SUSPECT: {
+    meaning: 'A certificate that was issued just now has lapsed by the clock here; set the clock of one of the two.',
+  },
   // approve and sign
   POLICY_INVALID: {
     meaning: 'The approval policy cannot be used; the sentence says which value and why.',

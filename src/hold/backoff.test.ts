@@ -1,0 +1,10 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { backoffAfter } from './backoff.ts'
+
+test('K-36: 2, 4, 8, 16 s stretched by up to a tenth, then 32 s for ever', () => {
+  const delays = [1, 2, 3, 4, 5, 6, 1000].map(failures => backoffAfter(failures, 0))
+  assert.deepEqual(delays, [2000, 4000, 8000, 16_000, 32_000, 32_000, 32_000])
+  assert.equal(backoffAfter(1, 0.5), 2100)
+  assert.equal(backoffAfter(5, 0.99), 32_000)
+})

@@ -1,0 +1,63 @@
+import { posix } from 'node:path'
+import { encodeKubeconfig, type Reference } from '../kube/encode-kubeconfig.ts'
+import { parseKubeconfig, selectContext } from '../kube/kubeconfig.ts'
+import { connectionConfig } from '../kube/kubeconfig-connection.ts'
+import type { ConnectionConfig } from '../kube/transport.ts'
+import type { Clock, Disk } from '../ports.ts'
+
+/** Where the API server is and what to trust of it; how to authenticate is another matter. */
+export interface ClusterEndpoint {
+  /** What a connection needs, without a credential. */
+  connection: Omit<ConnectionConfig, 'clientCertificate' | 'bearerToken' | 'readBearerToken'>
+  /** How the kubeconfig gives the CA: a file stays a file (K-10). */
+  certificateAuthority?: Reference
+}
+
+/** The endpoint in a kubeconfig, its CA file read just now. Throws KUBECONFIG_INVALID or the disk's error. */
+export async function readEndpoint(
+  path: string,
+  ports: { disk: Pick<Disk, 'read'>; clock: Clock },
+): Promise<ClusterEndpoint> {
+  const text = new TextDecoder().decode(await ports.disk.read(path))
+  const context = selectContext(parseKubeconfig(text, path))
+  const connection = await connectionConfig({ ...context, user: {} }, path, ports)
+  const authority = context.cluster.certificateAuthority
+  if (!authority) return { connection }
+  return {
+    connection,
+    certificateAuthority: 'file' in authority ? authority : { pem: authority.data.reveal() },
+  }
+}
+
+/** Whether both lead to the same server with the same trust. */
+export function sameEndpoint(a: ClusterEndpoint, b: ClusterEndpoint): boolean {
+  return JSON.stringify(a.connection) === JSON.stringify(b.connection)
+}
+
+/**
+ * Writes the node's kubeconfig as the kubelet's bootstrap does (K-10): fixed names, certificate and key by the path of
+ * `kubelet-client-current.pem`, which need not exist yet. Unlike the kubelet's, tls-server-name is kept. Mode 0600, the
+ * folder 0755 where it is missing; an old file is replaced in one step.
+ */
+export async function writeNodeKubeconfig(
+  disk: Disk,
+  path: string,
+  endpoint: ClusterEndpoint,
+  currentPairPath: string,
+): Promise<void> {
+  const { server, insecureSkipTlsVerify, tlsServerName } = endpoint.connection
+  const text = encodeKubeconfig({
+    server,
+    ...(endpoint.certificateAuthority && { certificateAuthority: endpoint.certificateAuthority }),
+    ...(insecureSkipTlsVerify && { insecureSkipTlsVerify }),
+    ...(tlsServerName && { tlsServerName }),
+    user: { clientCertificate: { file: currentPairPath }, clientKey: { file: currentPairPath } },
+  })
+  const directory = posix.dirname(path)
+  const next = `${path}.new`
+  await disk.makeDirectory(directory, 0o755)
+  await disk.remove(next)
+  await disk.write(next, text.reveal(), { mode: 0o600, sync: true })
+  await disk.rename(next, path)
+  await disk.syncDirectory(directory)
+}
