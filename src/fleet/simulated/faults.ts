@@ -5,13 +5,17 @@ const second = 1000
 const minute = 60 * second
 const hour = 60 * minute
 
-/** One thing that goes wrong at `at` (ms since the epoch, true time), for `lasts` ms where it has a duration. */
-export type Fault = { at: number; lasts: number } & (
+/** What goes wrong with one node: its index, and for a clock jump by how many milliseconds. */
+export type NodeFault =
   | {
       kind: 'agent killed' | 'power cut' | 'disk full' | 'disk read-only' | 'disk slow' | 'cut off'
       node: number
     }
   | { kind: 'agent clock jump'; node: number; by: number }
+
+/** One thing that goes wrong at `at` (ms since the epoch, true time), for `lasts` ms. */
+export type Fault = { at: number; lasts: number } & (
+  | NodeFault
   | { kind: 'api killed' | 'api power cut' | 'api disk full' | 'controllers killed' | 'controllers cut off' }
   | { kind: 'control plane clock jump'; by: number }
   | { kind: 'bad network'; faults: NetworkFaults }
