@@ -1,0 +1,34 @@
+import type { ObjectReader } from '../../reader.ts'
+import type { AdmissionRequest } from '../access.ts'
+import type { Authorizer } from '../authorization/authorizer.ts'
+import { guardApproval, guardSigning, restrictSubject } from './certificate-requests.ts'
+import { restrictNode } from './node-restriction.ts'
+import { guardEscalation } from './rbac-escalation.ts'
+import { refuse } from './refuse.ts'
+
+const immortalNamespaces: readonly string[] = ['default', 'kube-system', 'kube-public']
+
+/** All admission, in Kubernetes' order (3.5): what may change objects first, then storage's checks, then validation. */
+export function admit(request: AdmissionRequest, authorizer: Authorizer, reader: ObjectReader): void {
+  protectNamespace(request)
+  restrictNode(request, reader)
+  guardEscalation(request, authorizer, reader)
+  if (request.group === 'certificates.k8s.io' && request.resource === 'certificatesigningrequests') {
+    guardApproval(request, authorizer.authorize)
+    guardSigning(request, authorizer.authorize)
+    restrictSubject(request)
+  }
+}
+
+/** NamespaceLifecycle's share that is no matter of storage. */
+function protectNamespace(request: AdmissionRequest): void {
+  const { operation, group, resource, name } = request
+  if (
+    operation === 'DELETE' &&
+    group === '' &&
+    resource === 'namespaces' &&
+    immortalNamespaces.includes(name)
+  ) {
+    throw refuse(request, 'this namespace may not be deleted')
+  }
+}

@@ -1,0 +1,72 @@
+/** Bootstrap tokens (A-32): a Secret in kube-system is the whole record of one. */
+import type { Secret, UserInfo } from '../../../kube/types.ts'
+import { authenticatedUser, bootstrapUserPrefix, systemGroups } from '../system-identities.ts'
+
+const tokenForm = /^([a-z0-9]{6})\.([a-z0-9]{16})$/
+const groupForm = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/
+const secretType = 'bootstrap.kubernetes.io/token'
+
+/** Id and secret part of a token in the form of a bootstrap token; undefined for any other token. */
+export function parseBootstrapToken(token: string): { id: string; secret: string } | undefined {
+  const [, id, secret] = tokenForm.exec(token) ?? []
+  return id !== undefined && secret !== undefined ? { id, secret } : undefined
+}
+
+/** Name of the Secret in kube-system that holds the token. */
+export function bootstrapTokenSecretName(id: string): string {
+  return `bootstrap-token-${id}`
+}
+
+export type BootstrapTokenVerdict = { ok: true; user: UserInfo } | { ok: false; reason: string }
+
+const refused = (reason: string): BootstrapTokenVerdict => ({ ok: false, reason })
+
+/**
+ * Whether the Secret lets the token in, and as whom. `now` in milliseconds since the epoch. Reasons hold no secret; a
+ * refusal is no opinion in Kubernetes, so the client sees 401 like for any unknown token.
+ */
+export function judgeBootstrapToken(
+  token: { id: string; secret: string },
+  object: Secret | undefined,
+  now: number,
+): BootstrapTokenVerdict {
+  if (!object) return refused('no Secret of this token')
+  if (object.metadata.deletionTimestamp) return refused('the Secret is deleted and awaiting removal')
+  if (object.type !== secretType || !object.data) return refused(`the Secret is not of type ${secretType}`)
+  const value = (key: string) => Buffer.from(object.data?.[key] ?? '', 'base64').toString()
+  if (!sameInConstantTime(value('token-secret'), token.secret)) return refused('token-secret differs')
+  if (value('token-id') !== token.id) return refused('token-id differs')
+  if (hasExpired(value('expiration'), now)) return refused('the token has expired')
+  if (value('usage-bootstrap-authentication') !== 'true') {
+    return refused('not marked usage-bootstrap-authentication=true')
+  }
+  const extra = value('auth-extra-groups')
+  const groups = extra === '' ? [] : extra.split(',')
+  const bad = groups.find(group => !groupForm.test(group))
+  if (bad !== undefined) return refused(`auth-extra-groups: ${bad} is not a bootstrap group`)
+  const user = {
+    username: bootstrapUserPrefix + token.id,
+    groups: [...new Set([systemGroups.bootstrappers, ...groups])].sort(),
+  }
+  return { ok: true, user: authenticatedUser(user) }
+}
+
+/** Compares every character whatever differs first; `expected` has a length that everybody knows. */
+function sameInConstantTime(given: string, expected: string): boolean {
+  let difference = given.length ^ expected.length
+  for (let at = 0; at < expected.length; at++)
+    difference |= (given.charCodeAt(at) | 0) ^ expected.charCodeAt(at)
+  return difference === 0
+}
+
+const rfc3339 =
+  /^(\d{4})-(\d\d)-(\d\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
+
+/** No expiration never expires; one that cannot be read has expired. */
+function hasExpired(expiration: string, now: number): boolean {
+  if (expiration === '') return false
+  const [, year, month, day] = rfc3339.exec(expiration) ?? []
+  const inMonth = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCMonth()
+  if (year === undefined || inMonth !== Number(month) - 1) return true
+  return !(Date.parse(expiration) > now)
+}
