@@ -109,16 +109,20 @@ export function readAlgorithmIdentifier(
   return { raw: reader.bytes.subarray(from, inside.end), oid, parameters }
 }
 
+const namesByOid: ReadonlyMap<string, readonly AnyAlgorithm[]> = Map.groupBy(
+  Object.keys(facts).filter(isKnownAlgorithm),
+  name => facts[name].oid,
+)
+
 /** The algorithm's name, or its dotted identifier where Go does not know it either. */
 export function signatureAlgorithmName(identifier: AlgorithmIdentifier): string {
-  for (const [name, known] of Object.entries(facts)) {
-    if (known.oid !== identifier.oid) continue
-    if (known.parameters === 'pss' && !isPssOf(identifier, known.digest)) continue
+  const name = namesByOid.get(identifier.oid)?.find(candidate => {
+    const { parameters, digest } = facts[candidate]
+    if (parameters === 'pss') return isPssOf(identifier, digest)
     // RFC 8410 and Go: Ed25519 with parameters is another algorithm. ECDSA and RSA go by the identifier alone.
-    if (name === 'Ed25519' && identifier.parameters !== undefined) continue
-    return name
-  }
-  return identifier.oid
+    return candidate !== 'Ed25519' || identifier.parameters === undefined
+  })
+  return name ?? identifier.oid
 }
 
 /** Whether the parameters are what the standard demands for the algorithm. */

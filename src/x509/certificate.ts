@@ -5,7 +5,7 @@ import {
   signatureAlgorithmName,
 } from './algorithms.ts'
 import { type ExtensionFields, readExtensionFields } from './certificate-extensions.ts'
-import { contextTag, DerReader, tags } from './der.ts'
+import { contextTag, DerReader, plainBytes, tags } from './der.ts'
 import { encode, encodeSequence, encodeSmallInteger, encodeUnsigned } from './der-write.ts'
 import { type Extension, encodeExtension, findExtension, readExtension } from './extension.ts'
 import { type Name, readName } from './name.ts'
@@ -13,6 +13,9 @@ import { decodePem } from './pem.ts'
 import { readPublicKey } from './public-key.ts'
 import { checkSignature } from './signature.ts'
 import { encodeTime, readTime } from './time.ts'
+
+// The door of this room for those who hold certificates.
+export { verifyChain } from './chain.ts'
 
 /** An X.509 certificate (RFC 5280). All bytes are views on `raw`. */
 export interface Certificate extends ExtensionFields {
@@ -39,7 +42,8 @@ export interface Certificate extends ExtensionFields {
 }
 
 /** Parses a certificate. Whatever Go's ParseCertificate refuses is refused: throws X509_MALFORMED. */
-export function parseCertificate(der: Uint8Array): Certificate {
+export function parseCertificate(bytes: Uint8Array): Certificate {
+  const der = plainBytes(bytes)
   const outer = new DerReader(der, 'certificate')
   const signed = outer.enter(tags.sequence)
   outer.finish()

@@ -26,6 +26,12 @@ export function contextTag(number: number, constructed: boolean): number {
   return (constructed ? 0xa0 : 0x80) | number
 }
 
+/** The same memory as a plain Uint8Array: views on a Buffer would be Buffers, which print and compare differently. */
+export function plainBytes(bytes: Uint8Array): Uint8Array {
+  if (bytes.constructor === Uint8Array) return bytes
+  return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
+}
+
 /** One element: where it starts, where its content starts, and where it ends, in `DerReader.bytes`. */
 export interface DerElement {
   tag: number

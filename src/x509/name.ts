@@ -1,4 +1,4 @@
-import { DerReader, tags } from './der.ts'
+import { DerReader, plainBytes, tags } from './der.ts'
 import { encodeOid, encodeSequence, encodeSetOf } from './der-write.ts'
 import type { NoteOddity } from './oddity.ts'
 import { oids } from './oid.ts'
@@ -18,7 +18,7 @@ export interface Name {
 
 /** Parses a Name on its own. Throws X509_MALFORMED. */
 export function parseName(der: Uint8Array): Name {
-  const reader = new DerReader(der, 'name')
+  const reader = new DerReader(plainBytes(der), 'name')
   const name = readName(reader, 'name')
   reader.finish()
   return name
@@ -87,7 +87,7 @@ export function nameOf(of: { commonName: string; organizations?: readonly string
   const rdns = [organizations, [{ type: oids.commonName, value: of.commonName }]].filter(
     rdn => rdn.length > 0,
   )
-  return { raw: encodeName(rdns), rdns }
+  return parseName(encodeName(rdns))
 }
 
 /** All values of one attribute type, flat, in order. */

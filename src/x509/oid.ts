@@ -50,21 +50,9 @@ export const oids = {
 /** Go reads an arc only up to this and refuses the certificate otherwise. */
 const largestArc = 0x7fffffff
 
-const decoded = new Map<string, string>()
-const rememberedOids = 256
-
 /** Dotted form of an OBJECT IDENTIFIER's content octets, or undefined when they are not minimal, cut off or too large. */
 export function oidFromDer(content: Uint8Array): string | undefined {
-  const key = String.fromCharCode(...content.subarray(0, 64))
-  const known = content.length <= 64 ? decoded.get(key) : undefined
-  if (known !== undefined) return known
-  const dotted = decode(content)
-  if (dotted !== undefined && content.length <= 64 && decoded.size < rememberedOids) decoded.set(key, dotted)
-  return dotted
-}
-
-function decode(content: Uint8Array): string | undefined {
-  const arcs: number[] = []
+  let dotted = ''
   let arc = 0
   let fresh = true
   for (const byte of content) {
@@ -73,17 +61,31 @@ function decode(content: Uint8Array): string | undefined {
     if (arc > largestArc) return undefined
     fresh = byte < 0x80
     if (!fresh) continue
-    arcs.push(arc)
+    dotted += dotted === '' ? firstTwoArcs(arc) : `.${arc}`
     arc = 0
   }
-  const [first, ...rest] = arcs
-  if (!fresh || first === undefined) return undefined
-  const root = Math.min(2, Math.floor(first / 40))
-  return [root, first - root * 40, ...rest].join('.')
+  return fresh && dotted !== '' ? dotted : undefined
 }
+
+/** X.690 8.19.4: the first subidentifier holds the first two arcs. */
+function firstTwoArcs(value: number): string {
+  const root = Math.min(2, Math.floor(value / 40))
+  return `${root}.${value - root * 40}`
+}
+
+const encoded = new Map<string, Uint8Array>()
+const rememberedOids = 256
 
 /** Content octets of a dotted OBJECT IDENTIFIER. Throws RangeError on what is not one. */
 export function oidToDer(dotted: string): Uint8Array {
+  const known = encoded.get(dotted)
+  if (known !== undefined) return known
+  const content = encodeArcs(dotted)
+  if (encoded.size < rememberedOids) encoded.set(dotted, content)
+  return content
+}
+
+function encodeArcs(dotted: string): Uint8Array {
   const arcs = dotted.split('.').map(Number)
   const [root, second, ...rest] = arcs
   const usable = arcs.every(arc => Number.isInteger(arc) && arc >= 0 && arc <= largestArc)

@@ -7,8 +7,9 @@ export interface PemBlock {
   bytes: Uint8Array
 }
 
+/** BEGIN line, headers with the empty line after them, base64 lines, END line of the same label. */
 const block =
-  /(?:^|\n)-----BEGIN ([^\r\n]*?)-----[ \t\r]*\n((?:[^\r\n:]+:[^\n]*\n)*)([A-Za-z0-9+/=\s]*?)-----END \1-----[ \t\r]*(?=\n|$)/g
+  /(?:^|\n)-----BEGIN ([^\r\n]*?)-----[ \t\r]*\n((?:[^\r\n:]+:[^\n]*\n)*)((?:[A-Za-z0-9+/= \t\r]*\n)*?)-----END \1-----[ \t\r]*(?=\n|$)/g
 
 /**
  * Every PEM block of the text, in order, as Go's pem.Decode would find them one after the other: text before, between and

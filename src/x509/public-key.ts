@@ -2,7 +2,7 @@ import { createPublicKey, type KeyObject } from 'node:crypto'
 import { readAlgorithmIdentifier } from './algorithms.ts'
 import { curves, isOnCurve } from './curve.ts'
 import { DerReader, tags } from './der.ts'
-import { encodedNull, encodeOid } from './der-write.ts'
+import { encodedNull } from './der-write.ts'
 import type { NoteOddity } from './oddity.ts'
 import { oids } from './oid.ts'
 
@@ -62,9 +62,8 @@ function keyType(oid: string, parameters: Uint8Array | undefined, bits: Uint8Arr
 }
 
 function ecKeyType(parameters: Uint8Array | undefined, bits: Uint8Array, at: DerReader): string {
-  const curve = [...curves].find(
-    ([oid]) => parameters !== undefined && sameBytes(parameters, encodeOid(oid)),
-  )?.[1]
+  if (parameters === undefined) throw at.fail('EC key without parameters')
+  const curve = curves.get(new DerReader(parameters, 'EC parameters').oid())
   if (curve === undefined) throw at.fail('unsupported elliptic curve')
   if (!isOnCurve(curve, bits)) throw at.fail(`not an uncompressed point of ${curve.name}`)
   return curve.name

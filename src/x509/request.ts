@@ -1,3 +1,4 @@
+import { RollcallError } from '../errors.ts'
 import {
   encodeSignatureAlgorithm,
   hasStandardParameters,
@@ -7,7 +8,7 @@ import {
   signatureAlgorithmName,
 } from './algorithms.ts'
 import { BoundedCache } from './bounded-cache.ts'
-import { contextTag, DerReader, tags } from './der.ts'
+import { contextTag, DerReader, plainBytes, tags } from './der.ts'
 import {
   encode,
   encodeBitString,
@@ -31,7 +32,7 @@ import {
   parseSubjectAltName,
   type SubjectAltName,
 } from './san.ts'
-import { checkSignature } from './signature.ts'
+import { checkSignature, type SignatureCheck } from './signature.ts'
 
 export type { Oddity } from './oddity.ts'
 
@@ -56,7 +57,8 @@ export interface CertificateRequest {
 }
 
 /** Parses a request. Whatever Go's ParseCertificateRequest refuses is refused: throws X509_MALFORMED. */
-export function parseCertificateRequest(der: Uint8Array): CertificateRequest {
+export function parseCertificateRequest(bytes: Uint8Array): CertificateRequest {
+  const der = plainBytes(bytes)
   const { oddities, note } = oddityNotes()
   const outer = new DerReader(der, 'certificate request')
   const request = outer.enter(tags.sequence)
@@ -103,11 +105,21 @@ function aligned(bytes: Uint8Array, unusedBits: number): Uint8Array {
   return bytes.map((byte, i) => (byte >>> unusedBits) | (((bytes[i - 1] ?? 0) << (8 - unusedBits)) & 0xff))
 }
 
-const verified = new BoundedCache<boolean>(10_000)
+const verified = new BoundedCache<SignatureCheck>(10_000)
 
 /** Whether the request is signed with its own key. Verified once, then remembered by the SHA-256 of its bytes. */
 export function requestSignatureIsValid(request: CertificateRequest): boolean {
-  return verified.getOrCompute(sha256Hex(request.raw), () => checkSignature(request, request, true).ok)
+  return checkRequestSignature(request).ok
+}
+
+/** Throws X509_BAD_SIGNATURE with Go's reason unless the request is signed with its own key. */
+export function requireRequestSignature(request: CertificateRequest): void {
+  const check = checkRequestSignature(request)
+  if (!check.ok) throw new RollcallError('X509_BAD_SIGNATURE', `certificate request: ${check.reason}`)
+}
+
+function checkRequestSignature(request: CertificateRequest): SignatureCheck {
+  return verified.getOrCompute(sha256Hex(request.raw), () => checkSignature(request, request, true))
 }
 
 export interface RequestInfo {

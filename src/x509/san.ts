@@ -52,7 +52,7 @@ function readGeneralName(reader: DerReader, san: SubjectAltName, note?: NoteOddi
       break
     case dNSName: {
       const name = ia5(bytes, 'SAN dNSName', content, note)
-      if (!isDnsName(name)) note?.('dns-name-syntax', JSON.stringify(name))
+      if (!isDnsName(name) || name.startsWith('*')) note?.('dns-name-syntax', JSON.stringify(name))
       san.dnsNames.push(name)
       break
     }
@@ -86,14 +86,12 @@ export function hasControlCharacter(text: string): boolean {
   return /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/.test(text)
 }
 
+const label = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
+const dnsName = new RegExp(`^(?:\\*\\.)?${label}(?:\\.${label})*$`)
+
 /** A DNS name a certificate may carry: LDH labels, at most 253 characters, `*` alone as the first label, no final dot. */
 export function isDnsName(name: string): boolean {
-  const label = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
-  return (
-    name.length <= 253 &&
-    new RegExp(`^(?:\\*\\.)?${label}(?:\\.${label})*$`).test(name) &&
-    !/^[0-9.]+$/.test(name)
-  )
+  return name.length <= 253 && dnsName.test(name) && !/^[0-9.]+$/.test(name)
 }
 
 /** The value of a subjectAltName extension in Go's order: DNS, e-mail, IP, URI; IPv4-mapped addresses as 4 bytes. */

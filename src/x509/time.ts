@@ -5,17 +5,25 @@ import { encode } from './der-write.ts'
 export function readTime(reader: DerReader, structure: string): number {
   const at = reader.position
   const short = reader.peek() === tags.utcTime
-  const text = String.fromCharCode(...reader.content(short ? tags.utcTime : tags.generalizedTime, structure))
-  const pattern = short
-    ? /^(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/
-    : /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] =
-    pattern.exec(text)?.slice(1).map(Number) ?? []
+  const content = reader.content(short ? tags.utcTime : tags.generalizedTime, structure)
+  const yearDigits = short ? 2 : 4
+  const pairs = decimalPairs(content, yearDigits)
+  if (pairs === undefined) throw reader.fail(`${structure} is not YYMMDDHHMMSSZ in digits`, at)
+  const [high = 0, low = 0, ...rest] = short ? [0, ...pairs] : pairs
   // RFC 5280 4.1.2.5.1: two digits from 50 on are of the 20th century.
-  const century = short ? (year >= 50 ? 1900 : 2000) : 0
-  const time = utc(century + year, month, day, hour, minute, second)
-  if (time === undefined) throw reader.fail(`invalid ${structure} ${JSON.stringify(text)}`, at)
+  const year = short ? (low >= 50 ? 1900 : 2000) + low : high * 100 + low
+  const time = utc(year, rest)
+  if (time === undefined) throw reader.fail(`${structure} is no date`, at)
   return time
+}
+
+/** The numbers of `YYMMDDHHMMSSZ` or `YYYYMMDDHHMMSSZ`, two digits each, or undefined where it has another form. */
+function decimalPairs(content: Uint8Array, yearDigits: number): number[] | undefined {
+  const length = yearDigits + 10
+  if (content.length !== length + 1 || content[length] !== 0x5a) return undefined
+  const digits = Array.from(content.subarray(0, length), octet => octet - 0x30)
+  if (digits.some(digit => digit < 0 || digit > 9)) return undefined
+  return Array.from({ length: length / 2 }, (_, i) => (digits[2 * i] ?? 0) * 10 + (digits[2 * i + 1] ?? 0))
 }
 
 /** RFC 5280 4.1.2.5: UTCTime through 2049, GeneralizedTime from 2050 on. Milliseconds are cut off. */
@@ -26,7 +34,7 @@ export function encodeTime(milliseconds: number): Uint8Array {
   return encode(tags.generalizedTime, Buffer.from(`${digits}Z`))
 }
 
-function utc(year: number, month: number, day: number, hour: number, minute: number, second: number) {
+function utc(year: number, [month = 0, day = 0, hour = 0, minute = 0, second = 0]: readonly number[]) {
   const date = new Date(0)
   date.setUTCFullYear(year, month - 1, day)
   date.setUTCHours(hour, minute, second)
