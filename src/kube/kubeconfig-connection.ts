@@ -44,15 +44,15 @@ export async function connectionConfig(
   if (cluster.tlsServerName) config.tlsServerName = cluster.tlsServerName
   if (cluster.insecureSkipTlsVerify) config.insecureSkipTlsVerify = true
   else if (cluster.certificateAuthority) {
-    config.certificateAuthority = (await read(cluster.certificateAuthority, 'certificate-authority')).reveal()
+    config.certificateAuthority = (
+      await read(cluster.certificateAuthority, 'cluster.certificate-authority')
+    ).reveal()
   }
   if (user.clientCertificate && user.clientKey) {
-    config.clientCertificate = {
-      certificate: certificatesOf(
-        (await read(user.clientCertificate, `${userField}.client-certificate`)).reveal(),
-      ),
-      key: await read(user.clientKey, `${userField}.client-key`),
-    }
+    const field = `${userField}.client-certificate`
+    const certificate = certificatesOf((await read(user.clientCertificate, field)).reveal())
+    if (certificate === '') throw invalid({ path, field }, 'holds no PEM block CERTIFICATE')
+    config.clientCertificate = { certificate, key: await read(user.clientKey, `${userField}.client-key`) }
   }
   if (user.token) config.bearerToken = user.token
   if (user.tokenFile) config.readBearerToken = tokenFromFile(user.tokenFile, ports, user.token)
