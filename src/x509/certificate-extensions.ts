@@ -16,6 +16,7 @@ import {
 } from './extension-values.ts'
 import { malformed } from './malformed.ts'
 import type { Name } from './name.ts'
+import { hasUnhandledKinds, type NameConstraints, parseNameConstraints } from './name-constraints.ts'
 import { oids } from './oid.ts'
 import {
   emptySubjectAltName,
@@ -34,6 +35,7 @@ export interface ExtensionFields {
   basicConstraints?: BasicConstraints
   subjectKeyIdentifier?: Uint8Array
   authorityKeyIdentifier?: Uint8Array
+  nameConstraints?: NameConstraints
 }
 
 /** Reads the extensions that have a meaning here and checks the structure of the others Go reads. */
@@ -67,6 +69,9 @@ function readField({ id, critical, value }: Extension, fields: ExtensionFields):
       if (keyIdentifier !== undefined) fields.authorityKeyIdentifier = keyIdentifier
       break
     }
+    case oids.nameConstraints:
+      fields.nameConstraints = parseNameConstraints(value)
+      break
     default:
       checkOtherExtension({ id, critical, value })
   }
@@ -79,17 +84,21 @@ const understood: ReadonlySet<string> = new Set([
   oids.extendedKeyUsage,
   oids.basicConstraints,
   oids.certificatePolicies,
+  oids.nameConstraints,
 ])
 
 /** The first critical extension nobody here understands (Go: UnhandledCriticalExtensions), or undefined. */
-export function unhandledCriticalExtension(certificate: {
-  extensions: readonly Extension[]
-  subjectAltName: SubjectAltName
-}): Extension | undefined {
+export function unhandledCriticalExtension(
+  certificate: { extensions: readonly Extension[] } & ExtensionFields,
+): Extension | undefined {
   return certificate.extensions.find(({ id, critical }) => {
-    // RFC 5280 4.2.1.6 and Go: a SAN with no name we can read is not understood.
-    const readable = id !== oids.subjectAltName || hasReadableName(certificate.subjectAltName)
-    return critical && !(understood.has(id) && readable)
+    // RFC 5280 4.2.1.6 and Go: a SAN with no name we can read is not understood, nor constraints on unknown kinds.
+    const unreadable =
+      (id === oids.subjectAltName && !hasReadableName(certificate.subjectAltName)) ||
+      (id === oids.nameConstraints &&
+        certificate.nameConstraints &&
+        hasUnhandledKinds(certificate.nameConstraints))
+    return critical && (!understood.has(id) || unreadable)
   })
 }
 

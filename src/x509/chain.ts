@@ -2,6 +2,7 @@ import type { Certificate } from './certificate.ts'
 import { unhandledCriticalExtension } from './certificate-extensions.ts'
 import { findExtension } from './extension.ts'
 import { commonName, organizations } from './name.ts'
+import { whyNotPermitted } from './name-constraints.ts'
 import { oids } from './oid.ts'
 import { serialDecimal } from './serial-number.ts'
 import { checkSignature } from './signature.ts'
@@ -28,8 +29,7 @@ const maximumSignatureChecks = 100
 /**
  * Verifies the first certificate of `chain` against `roots`, with the rest of the chain as intermediates, as Go's
  * Certificate.Verify does (A-31): unknown critical extensions, validity, path length, CA flag and keyUsage of issuers,
- * names as raw bytes, signatures, extended key usage along the whole path. No revocation, no name constraints: a CA that
- * carries the latter is not accepted.
+ * names as raw bytes, name constraints, signatures, extended key usage along the whole path. No revocation.
  */
 export function verifyChain(
   chain: readonly Certificate[],
@@ -121,9 +121,8 @@ function whyInvalid(
   if (unhandledCriticalExtension(certificate) !== undefined) return 'x509: unhandled critical extension'
   const outside = whyOutsideValidity(certificate, now)
   if (outside !== undefined) return outside
-  if (kind !== 'leaf' && findExtension(certificate.extensions, oids.nameConstraints)) {
-    return 'x509: issuer has name constraints, which are not supported'
-  }
+  const notPermitted = kind === 'leaf' ? undefined : whyNamesNotPermitted(certificate, path)
+  if (notPermitted !== undefined) return notPermitted
   const constraints = certificate.basicConstraints
   if (kind === 'intermediate' && !constraints?.ca) {
     return 'x509: certificate is not authorized to sign other certificates'
@@ -132,6 +131,15 @@ function whyInvalid(
     return 'x509: too many intermediates for path length constraint'
   }
   return undefined
+}
+
+function whyNamesNotPermitted(
+  { nameConstraints }: Certificate,
+  path: readonly Certificate[],
+): string | undefined {
+  if (nameConstraints === undefined) return undefined
+  const reasons = path.map(member => whyNotPermitted(nameConstraints, member.subjectAltName))
+  return reasons.find(reason => reason !== undefined)
 }
 
 function whyOutsideValidity({ notBefore, notAfter }: Certificate, now: number): string | undefined {

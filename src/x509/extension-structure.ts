@@ -4,7 +4,6 @@ import { oids } from './oid.ts'
 
 /** Extensions Go takes apart although nothing here needs their content: their DER must hold all the way down. */
 const readByGo: ReadonlySet<string> = new Set([
-  oids.nameConstraints,
   oids.crlDistributionPoints,
   oids.certificatePolicies,
   oids.policyMappings,
@@ -14,9 +13,10 @@ const readByGo: ReadonlySet<string> = new Set([
 ])
 
 /** Throws X509_MALFORMED when an extension that Go reads is not one well-formed element. */
-export function checkOtherExtension({ id, value }: Extension): void {
+export function checkOtherExtension({ id, critical, value }: Extension): void {
   if (!readByGo.has(id)) return
   const reader = new DerReader(value, `extension ${id}`)
+  if (critical && id === oids.authorityInfoAccess) throw reader.fail('marked critical')
   checkElement(reader)
   reader.finish()
 }

@@ -76,17 +76,15 @@ function rsaKeyType(parameters: Uint8Array | undefined, bits: Uint8Array, at: De
   const key = reader.enter(tags.sequence)
   reader.finish()
   const modulus = key.integer('RSA modulus')
-  const exponent = key.integer('RSA public exponent')
+  const exponent = key.smallInteger('RSA public exponent')
   key.finish()
-  if ((modulus[0] ?? 0) >= 0x80 || isZero(modulus)) throw at.fail('RSA modulus is not a positive number')
-  if ((exponent[0] ?? 0) >= 0x80 || isZero(exponent)) throw at.fail('RSA exponent is not a positive number')
+  // Go's parser takes an even modulus or exponent and its verifier then refuses the key; here it is refused at once.
+  if ((modulus[0] ?? 0) >= 0x80 || (modulus.at(-1) ?? 0) % 2 === 0)
+    throw at.fail('RSA modulus is not a positive odd number')
+  if (exponent < 3 || exponent > 0x7fffffff || exponent % 2 === 0) throw at.fail('unusable RSA exponent')
   const top = modulus.findIndex(byte => byte !== 0)
   const bitLength = (modulus.length - top) * 8 - (Math.clz32(modulus[top] ?? 0) - 24)
   return `RSA-${bitLength}`
-}
-
-function isZero(bytes: Uint8Array): boolean {
-  return bytes.every(byte => byte === 0)
 }
 
 function sameBytes(a: Uint8Array, b: Uint8Array): boolean {

@@ -1,4 +1,5 @@
 import { constants, type KeyObject, verify } from 'node:crypto'
+import { systemCode } from '../errors.ts'
 import { algorithmFacts, isKnownAlgorithm } from './algorithms.ts'
 import { importPublicKey } from './public-key.ts'
 
@@ -38,7 +39,9 @@ export function checkSignature(signed: SignedBytes, by: VerifyingKey, allowSha1 
   if (key === 'RSA' && rsaBits(by.keyType) < 1024) {
     return { ok: false, reason: `crypto/rsa: ${rsaBits(by.keyType)}-bit keys are insecure` }
   }
-  const valid = verifyBytes(signed, importPublicKey(by.spki), digest, parameters === 'pss')
+  const valid = verifyOrRefuse(() =>
+    verifyBytes(signed, importPublicKey(by.spki), digest, parameters === 'pss'),
+  )
   return valid ? { ok: true } : { ok: false, reason: failures[key] }
 }
 
@@ -47,6 +50,17 @@ const failures = {
   Ed25519: 'x509: Ed25519 verification failure',
   RSA: 'crypto/rsa: verification error',
 } as const
+
+/** OpenSSL throws for keys and signatures it will not even try (a modulus beyond 16384 bits); such a signature is not valid. */
+function verifyOrRefuse(verifyIt: () => boolean): boolean {
+  try {
+    return verifyIt()
+  } catch (error) {
+    const fromOpenSsl = systemCode(error)?.startsWith('ERR_OSSL') ?? false
+    if (!fromOpenSsl) throw error
+    return false
+  }
+}
 
 function verifyBytes(signed: SignedBytes, key: KeyObject, digest: string | undefined, pss: boolean): boolean {
   if (!pss) return verify(digest, signed.tbs, key, signed.signature)
