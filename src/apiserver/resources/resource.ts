@@ -58,7 +58,9 @@ export interface StoredResource<T extends KubeObject = KubeObject> extends Resou
   /** Fills defaults and sets the fields that belong to the server; metadata is the core's business. */
   prepareForCreate(object: T, context: WriteContext): void
   prepareForUpdate(next: T, previous: T, context: WriteContext): void
+  /** On create. Metadata is the core's business (metadata-rules.ts). */
   validate(object: T): FieldError[]
+  /** On update, instead of `validate`: what `validate` demands, less what the object already had wrong (A-9). */
   validateUpdate(next: T, previous: T): FieldError[]
   /** metadata.name rule: returns complaints, as in `may not contain '/'`. */
   validateName(name: string): string[]

@@ -1,0 +1,42 @@
+/** Everything that the embedded API serves. Adding a resource is one file and one line here. */
+import { certificateSigningRequests } from './certificatesigningrequests.ts'
+import { clusterRoleBindings } from './clusterrolebindings.ts'
+import { clusterRoles } from './clusterroles.ts'
+import { configMaps } from './configmaps.ts'
+import { csiNodes } from './csinodes.ts'
+import { events } from './events.ts'
+import { leases } from './leases.ts'
+import { namespaces } from './namespaces.ts'
+import { nodes } from './nodes.ts'
+import type { Resource } from './resource.ts'
+import { roleBindings } from './rolebindings.ts'
+import { roles } from './roles.ts'
+import { secrets } from './secrets.ts'
+import { selfSubjectAccessReviews } from './selfsubjectaccessreviews.ts'
+import { selfSubjectReviews } from './selfsubjectreviews.ts'
+import { selfSubjectRulesReviews } from './selfsubjectrulesreviews.ts'
+import { serviceAccounts } from './serviceaccounts.ts'
+import { localSubjectAccessReviews, subjectAccessReviews } from './subjectaccessreviews.ts'
+import { tokenReviews } from './tokenreviews.ts'
+
+export const allResources: readonly Resource[] = [
+  configMaps,
+  events,
+  namespaces,
+  nodes,
+  secrets,
+  serviceAccounts,
+  selfSubjectReviews,
+  tokenReviews,
+  localSubjectAccessReviews,
+  selfSubjectAccessReviews,
+  selfSubjectRulesReviews,
+  subjectAccessReviews,
+  certificateSigningRequests,
+  leases,
+  clusterRoleBindings,
+  clusterRoles,
+  roleBindings,
+  roles,
+  csiNodes,
+]
