@@ -1,5 +1,6 @@
 /** Signs what is approved: cached request in, certificate or Failed condition out to /status. */
 import { isStatus, type KubeClient } from '../kube/client.ts'
+import { formatTime } from '../kube/time-format.ts'
 import { type CertificateSigningRequest, resources } from '../kube/types.ts'
 import { startWorkQueue } from '../kube/work-queue.ts'
 import type { Clock, Log, Random } from '../ports.ts'
@@ -38,8 +39,10 @@ export interface SigningController {
 
 /** C-2: five workers a signer in Kubernetes; ours share them. */
 const workers = 5
-/** Milliseconds. The event that made the conflict comes by itself; this is for the case that it already came. */
-const conflictRetry = 200
+
+type WriteResult = 'written' | 'conflict' | 'gone'
+/** Milliseconds. The event of the conflicting write comes by itself; this is for the case that it already came. */
+const retryAfter = { conflict: 200, gone: undefined } as const
 
 export function startSigningController(options: SigningOptions): SigningController {
   const { client, clock, random, log, cached, authorities, ledger } = options
@@ -64,30 +67,48 @@ export function startSigningController(options: SigningOptions): SigningControll
       certificateLifetimeSeconds: options.certificateLifetimeSeconds,
       serialNumber: randomSerialNumber(random),
     })
-    if (prepared === undefined)
-      return write(csr, failed(csr, refusal, clock.now()), () => options.onFailed?.(csr, refusal))
+    if (prepared === undefined) {
+      const result = await write(csr, failed(csr, refusal, clock.now()))
+      if (result !== 'written') return retryAfter[result]
+      log.warn('marked an approved request as failed', {
+        csr: name,
+        signerName: csr.spec.signerName,
+        refusal,
+      })
+      options.onFailed?.(csr, refusal)
+      return undefined
+    }
     const issued = await issue(prepared)
     const entry = ledgerEntry(csr, authority, issued)
     await ledger.record(entry)
-    return write(csr, withCertificate(csr, issued.pem), () => options.onIssued?.(csr, entry))
+    const result = await write(csr, withCertificate(csr, issued.pem))
+    if (result !== 'written') return retryAfter[result]
+    const { signerName, subject, serialNumber, notAfter } = entry
+    log.info('issued a certificate', {
+      csr: name,
+      signerName,
+      subject,
+      serialNumber,
+      notAfter: formatTime(notAfter),
+    })
+    options.onIssued?.(csr, entry)
+    return undefined
   }
 
-  /** C-38: with the cached copy's resourceVersion; a conflict means that a newer version is on its way. */
+  /** C-38: with the cached copy's resourceVersion. */
   async function write(
     csr: CertificateSigningRequest,
     next: CertificateSigningRequest,
-    done: () => void,
-  ): Promise<number | undefined> {
+  ): Promise<WriteResult> {
     try {
       await client.update(resources.certificateSigningRequests, next, { subresource: 'status' })
     } catch (error) {
-      if (isStatus(error, 'NotFound')) return undefined
-      if (isStatus(error, 'Conflict')) return conflictRetry
+      if (isStatus(error, 'NotFound')) return 'gone'
+      if (isStatus(error, 'Conflict')) return 'conflict'
       throw error
     }
     written.set(csr.metadata.name, csr.metadata.resourceVersion)
-    done()
-    return undefined
+    return 'written'
   }
 
   return { csrChanged: csr => queue.add(csr.metadata.name), stop: () => queue.stop() }
@@ -104,7 +125,7 @@ function failed(csr: CertificateSigningRequest, message: string, now: number): C
     status: 'True',
     reason: 'SignerValidationFailure',
     message,
-    lastUpdateTime: `${new Date(now).toISOString().slice(0, 19)}Z`,
+    lastUpdateTime: formatTime(now),
   } as const
   return { ...csr, status: { ...csr.status, conditions: [...(csr.status?.conditions ?? []), condition] } }
 }

@@ -1,0 +1,11 @@
+/** The controllers in the order of a certificate's life; `--only` takes these names. */
+export const controllerNames = [
+  'approval',
+  'signing',
+  'cleaning',
+  'root-ca-publishing',
+  'token-cleaning',
+  'bootstrap-signing',
+] as const
+
+export type ControllerName = (typeof controllerNames)[number]

@@ -1,0 +1,77 @@
+/** Approval, signing and cleaning on one shared cache of CertificateSigningRequests. */
+import { startApprovalController } from '../approve/controller.ts'
+import type { ApprovalPolicy } from '../approve/policy.ts'
+import type { KubeClient } from '../kube/client.ts'
+import { createEventRecorder } from '../kube/event-recorder.ts'
+import { startReflector } from '../kube/reflector.ts'
+import { type CertificateSigningRequest, resources } from '../kube/types.ts'
+import type { Clock, Log, Random } from '../ports.ts'
+import type { Authority } from '../sign/authority.ts'
+import { startCleaner } from '../sign/cleaner.ts'
+import { startSigningController } from '../sign/controller.ts'
+import { type Ledger, noLedger } from '../sign/ledger.ts'
+import { type ControllerName, controllerNames } from './controller-name.ts'
+import type { ControllerMetrics } from './metrics.ts'
+import type { RunningControllers } from './options.ts'
+
+export interface CsrControllersOptions {
+  client: KubeClient
+  clock: Clock
+  random: Random
+  log: Log
+  authorities: Readonly<Record<string, Authority>>
+  certificateLifetimeSeconds: number
+  only?: readonly ControllerName[]
+  approvalPolicy?: ApprovalPolicy
+  ledger?: Ledger
+  counters: ControllerMetrics
+}
+
+export function startCsrControllers(options: CsrControllersOptions): RunningControllers {
+  const { client, clock, random, log, counters, only = controllerNames } = options
+  const shared = { client, clock, random, log, cached: (name: string) => csrs.get(name) }
+  const events = createEventRecorder({ client, clock, log, component: 'rollcall-controller' })
+
+  const approval = only.includes('approval')
+    ? startApprovalController({
+        ...shared,
+        policy: options.approvalPolicy,
+        report: (csr, type, { code, message }) => events.record(csr, type, code, message),
+        onVerdict: counters.verdict,
+      })
+    : undefined
+  const signing = only.includes('signing')
+    ? startSigningController({
+        ...shared,
+        authorities: options.authorities,
+        certificateLifetimeSeconds: options.certificateLifetimeSeconds,
+        ledger: options.ledger ?? noLedger,
+        onIssued: counters.issued,
+        onFailed(csr, message) {
+          counters.failed(csr)
+          events.record(csr, 'Warning', 'SignerValidationFailure', message)
+        },
+      })
+    : undefined
+  const csrs = startReflector<CertificateSigningRequest>({
+    client,
+    clock,
+    random,
+    log,
+    resource: resources.certificateSigningRequests,
+    onChange(_type, csr) {
+      approval?.csrChanged(csr)
+      signing?.csrChanged(csr)
+    },
+  })
+  const cleaner = only.includes('cleaning')
+    ? startCleaner({ client, clock, log, synced: csrs.synced, cached: () => csrs.list() })
+    : undefined
+
+  return {
+    async stop() {
+      await Promise.all([approval?.stop(), signing?.stop(), cleaner?.stop(), csrs.stop()])
+      await events.flush()
+    },
+  }
+}

@@ -1,0 +1,41 @@
+import type { Registry } from 'prom-client'
+import type { ApprovalPolicy } from '../approve/policy.ts'
+import type { Signer } from '../keys/signer.ts'
+import type { KubeClient } from '../kube/client.ts'
+import type { Clock, Log, Random } from '../ports.ts'
+import type { Ledger } from '../sign/ledger.ts'
+import type { ControllerName } from './controller-name.ts'
+
+export interface SigningCa {
+  /** PEM, exactly one certificate (C-21). */
+  certificate: string
+  signer: Signer
+}
+
+export interface ControllersOptions {
+  client: KubeClient
+  clock: Clock
+  random: Random
+  log: Log
+  /** By signerName. A signer that is left out signs nothing (C-20). */
+  signers: Readonly<Partial<Record<string, SigningCa>>>
+  /** The signer's cap: seconds that no certificate lives longer than. */
+  certificateLifetimeSeconds: number
+  /** PEM bundle for kube-root-ca.crt; empty: it is not published. */
+  rootCertificates: string
+  /** Absent: all. */
+  only?: readonly ControllerName[]
+  /** Absent: serving requests stay pending. */
+  approvalPolicy?: ApprovalPolicy
+  /** Absent: no ledger of leaves is kept. */
+  ledger?: Ledger
+  /** Where counters are registered; absent: none. */
+  metrics?: Registry
+  /** Absent: work at once, without election. `identity` must be unique to the process. */
+  leaderElection?: { identity: string; namespace: string; name: string }
+}
+
+export interface RunningControllers {
+  /** Resolves when nothing runs any more, and the lease is given up. */
+  stop(): Promise<void>
+}

@@ -1,0 +1,60 @@
+/** The cluster's program: approve, sign, clean, publish; at once, or while this process holds the leader's Lease. */
+import { checkPolicy } from '../approve/policy.ts'
+import { startLeaseElection } from '../kube/lease-election.ts'
+import { type Authority, authorityOf } from '../sign/authority.ts'
+import { startBootstrapSigner } from '../trust/bootstrap-signer.ts'
+import { startRootCaPublisher } from '../trust/root-ca-publisher.ts'
+import { startTokenCleaner } from '../trust/token-cleaner.ts'
+import { type ControllerName, controllerNames } from './controller-name.ts'
+import { type CsrControllersOptions, startCsrControllers } from './csr-controllers.ts'
+import { controllerMetrics, noMetrics } from './metrics.ts'
+import type { ControllersOptions, RunningControllers } from './options.ts'
+
+/** Throws RollcallError SIGNER_UNUSABLE or POLICY_INVALID before anything runs. */
+export function startControllers(options: ControllersOptions): RunningControllers {
+  const { approvalPolicy, leaderElection, metrics } = options
+  if (approvalPolicy) checkPolicy(approvalPolicy)
+  const prepared = {
+    ...options,
+    authorities: authoritiesOf(options.signers),
+    counters: metrics ? controllerMetrics(metrics) : noMetrics,
+  }
+  if (!leaderElection) return startAll(prepared)
+  const { client, clock, random, log } = options
+  return startLeaseElection({
+    client,
+    clock,
+    random,
+    log,
+    ...leaderElection,
+    async lead(signal) {
+      const running = startAll(prepared)
+      if (!signal.aborted)
+        await new Promise<void>(resolve => signal.addEventListener('abort', () => resolve(), { once: true }))
+      await running.stop()
+    },
+  })
+}
+
+function startAll(options: ControllersOptions & CsrControllersOptions): RunningControllers {
+  const { rootCertificates, only = controllerNames } = options
+  const wants = (name: ControllerName) => only.includes(name)
+  const running: RunningControllers[] = []
+  if (wants('approval') || wants('signing') || wants('cleaning')) running.push(startCsrControllers(options))
+  if (wants('root-ca-publishing') && rootCertificates) running.push(startRootCaPublisher(options))
+  if (wants('token-cleaning')) running.push(startTokenCleaner(options))
+  if (wants('bootstrap-signing')) running.push(startBootstrapSigner(options))
+  return {
+    async stop() {
+      await Promise.all(running.map(controller => controller.stop()))
+    },
+  }
+}
+
+function authoritiesOf(signers: ControllersOptions['signers']): Record<string, Authority> {
+  return Object.fromEntries(
+    Object.entries(signers).flatMap(([name, ca]) =>
+      ca ? [[name, authorityOf(ca.certificate, ca.signer)]] : [],
+    ),
+  )
+}
