@@ -1,0 +1,78 @@
+/** One line a request, as Kubernetes' audit log has them at level Metadata: who did what to which object, never content. */
+import type { ApiRequest, Peer } from '../../kube/transport.ts'
+import type { Status, UserInfo } from '../../kube/types.ts'
+import type { Identity } from '../access/access.ts'
+import type { RequestInfo } from '../request-info.ts'
+
+/** Gets each line, with its newline. Must not throw. */
+export type AuditSink = (line: string) => void
+
+export interface AuditFacts {
+  id: string
+  request: ApiRequest
+  peer: Peer
+  info: RequestInfo
+  /** Absent when nobody could be authenticated. */
+  identity: Identity | undefined
+  /** HTTP status, and the Status where the answer is one. */
+  code: number
+  status: Status | undefined
+  /** Milliseconds since the epoch. */
+  received: number
+  completed: number
+}
+
+const microTime = (time: number) => `${new Date(time).toISOString().slice(0, -1)}000Z`
+
+const userOf = ({ username, uid, groups, extra }: UserInfo) => ({
+  username,
+  ...(uid && { uid }),
+  ...(groups.length > 0 && { groups }),
+  ...(extra && { extra }),
+})
+
+/** The line of an audit.k8s.io/v1 Event at stage ResponseComplete. */
+export function auditLine(facts: AuditFacts): string {
+  const { request, info, identity, status, peer } = facts
+  const real = identity?.impersonatedBy ?? identity?.user
+  const event = {
+    kind: 'Event',
+    apiVersion: 'audit.k8s.io/v1',
+    level: 'Metadata',
+    auditID: facts.id,
+    stage: 'ResponseComplete',
+    requestURI: request.url,
+    verb: info.verb,
+    user: real ? userOf(real) : {},
+    ...(identity?.impersonatedBy && { impersonatedUser: userOf(identity.user) }),
+    sourceIPs: [peer.remoteAddress],
+    ...(request.headers['user-agent'] && { userAgent: request.headers['user-agent'] }),
+    ...(info.resource && { objectRef: objectRef(info.resource) }),
+    responseStatus: {
+      metadata: {},
+      ...(status && { status: status.status, message: status.message, reason: status.reason }),
+      code: facts.code,
+    },
+    requestReceivedTimestamp: microTime(facts.received),
+    stageTimestamp: microTime(facts.completed),
+  }
+  return `${JSON.stringify(event)}\n`
+}
+
+function objectRef({
+  group,
+  version,
+  plural,
+  subresource,
+  namespace,
+  name,
+}: NonNullable<RequestInfo['resource']>) {
+  return {
+    resource: plural,
+    ...(namespace && { namespace }),
+    ...(name && { name }),
+    ...(group && { apiGroup: group }),
+    apiVersion: version,
+    ...(subresource && { subresource }),
+  }
+}

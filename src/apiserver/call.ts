@@ -1,0 +1,55 @@
+import type { ApiRequest } from '../kube/transport.ts'
+import type { UserInfo } from '../kube/types.ts'
+import type { Clock, Log, Random } from '../ports.ts'
+import type { Access } from './access/access.ts'
+import type { ObjectReader } from './reader.ts'
+import type { ResourcePath } from './request-info.ts'
+import type { ResourceIndex } from './resource-index.ts'
+import type { StoredResource } from './resources/resource.ts'
+import type { Store } from './storage/store.ts'
+import type { Bookmarks } from './watch/bookmarks.ts'
+import type { WatchHub } from './watch/watch-hub.ts'
+
+export interface Limits {
+  /** Bytes of a request body; above it 413. */
+  bodyBytes: number
+  /** Events that a watch may be behind before it is ended; the client resumes where it was. */
+  watchBacklog: number
+  /** Seconds a watch lives at least when the client names no timeoutSeconds; at most twice as long. */
+  watchSeconds: number
+}
+
+/** 3 MiB is kube-apiserver's own limit, and so is the life of a watch of 30 to 60 minutes. */
+export const defaultLimits: Limits = {
+  bodyBytes: 3 * 1024 * 1024,
+  watchBacklog: 5000,
+  watchSeconds: 1800,
+}
+
+/** What every request works with. */
+export interface Core {
+  store: Store
+  access: Access
+  reader: ObjectReader
+  resources: ResourceIndex
+  hub: WatchHub
+  bookmarks: Bookmarks
+  clock: Clock
+  random: Random
+  log: Log
+  limits: Limits
+  /** Aborted when the API closes. */
+  closing: AbortSignal
+}
+
+/** One authorized request for a stored resource. */
+export interface Call {
+  core: Core
+  request: ApiRequest
+  resource: StoredResource
+  path: ResourcePath
+  query: URLSearchParams
+  user: UserInfo
+  /** Texts for Warning headers, collected on the way. */
+  warnings: string[]
+}

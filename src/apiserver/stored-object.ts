@@ -1,0 +1,87 @@
+/**
+ * Objects as the store holds them: JSON that begins `{"kind":…,"apiVersion":…,"metadata":{` and lacks only the
+ * resourceVersion, which is the revision of the write. So a read answers by splicing bytes, without parsing.
+ */
+import type { KubeObject, ResourceRef } from '../kube/types.ts'
+import type { Stored } from './storage/store.ts'
+
+const encoder = new TextEncoder()
+
+/** `registry/GROUP/PLURAL/`, all objects of a resource, or with a namespace those in it. */
+export function prefixOf(resource: Pick<ResourceRef, 'group' | 'plural'>, namespace = ''): string {
+  const collection = `registry/${resource.group || 'core'}/${resource.plural}/`
+  return namespace ? `${collection}${namespace}/` : collection
+}
+
+export function keyOf(
+  resource: Pick<ResourceRef, 'group' | 'plural'>,
+  namespace: string,
+  name: string,
+): string {
+  return prefixOf(resource, namespace) + name
+}
+
+export const apiVersionOf = (resource: Pick<ResourceRef, 'group' | 'version'>) =>
+  resource.group ? `${resource.group}/${resource.version}` : resource.version
+
+const heads = new WeakMap<ResourceRef, Uint8Array>()
+
+/** What the stored JSON of every object of the resource begins with. */
+function headOf(resource: ResourceRef): Uint8Array {
+  let head = heads.get(resource)
+  if (!head) {
+    const kind = JSON.stringify(resource.kind)
+    const apiVersion = JSON.stringify(apiVersionOf(resource))
+    head = encoder.encode(`{"kind":${kind},"apiVersion":${apiVersion},"metadata":{`)
+    heads.set(resource, head)
+  }
+  return head
+}
+
+/** The object's bytes for the store. metadata.name must be set: the splice needs a first field. */
+export function encodeObject(resource: ResourceRef, object: KubeObject): Uint8Array {
+  const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = object
+  const { resourceVersion: _resourceVersion, name, ...meta } = metadata
+  return encoder.encode(
+    JSON.stringify({
+      kind: resource.kind,
+      apiVersion: apiVersionOf(resource),
+      metadata: { name, ...meta },
+      ...rest,
+    }),
+  )
+}
+
+/** The object's JSON with a resourceVersion: that of its last write, or for a deletion the deletion's. */
+export function objectJson(
+  resource: ResourceRef,
+  stored: Stored,
+  revision: number = stored.modRevision,
+): Uint8Array {
+  const head = headOf(resource)
+  return Buffer.concat([
+    head,
+    encoder.encode(`"resourceVersion":"${revision}",`),
+    stored.value.subarray(head.length),
+  ])
+}
+
+/** The request's own copy of the object. */
+export function parseObject<T extends KubeObject>(stored: Stored, revision = stored.modRevision): T {
+  const { buffer, byteOffset, byteLength } = stored.value
+  const object = JSON.parse(Buffer.from(buffer, byteOffset, byteLength).toString()) as T
+  object.metadata.resourceVersion = String(revision)
+  return object
+}
+
+const parsed = new WeakMap<Stored, KubeObject>()
+
+/** The object, parsed once for each stored version and shared by all: never change it. */
+export function sharedObject<T extends KubeObject>(stored: Stored): T {
+  let object = parsed.get(stored)
+  if (!object) {
+    object = parseObject(stored)
+    parsed.set(stored, object)
+  }
+  return object as T
+}
