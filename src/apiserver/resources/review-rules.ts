@@ -21,7 +21,8 @@ export type AccessSpec = Pick<Spec, 'nonResourceAttributes'> & { resourceAttribu
 export function emptyMetadataErrors({ metadata }: KubeObject, ignored: readonly string[] = []): FieldError[] {
   const allowed = ['managedFields', 'creationTimestamp', ...ignored]
   const rest = Object.entries(metadata).filter(
-    ([key, value]) => value !== undefined && !allowed.includes(key),
+    // An empty string is as good as absent: Go's zero value.
+    ([key, value]) => value !== undefined && value !== '' && !allowed.includes(key),
   )
   return rest.length === 0 ? [] : [fieldError.invalid('metadata', Object.fromEntries(rest), 'must be empty')]
 }
