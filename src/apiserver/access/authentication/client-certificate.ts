@@ -1,4 +1,5 @@
 /** x509 authentication (A-31): a client certificate that chains to a client CA now is a user. */
+import { RollcallError } from '../../../errors.ts'
 import type { UserInfo } from '../../../kube/types.ts'
 import { type Certificate, parseCertificate, verifyChain } from '../../../x509/certificate.ts'
 import { sha256Hex } from '../../../x509/fingerprint.ts'
@@ -33,7 +34,8 @@ export function judgeClientCertificate(
     chain = presented.map(der => parseCertificate(der))
   } catch (cause) {
     // Bytes that cannot be read never can be. Go refuses them in the handshake already.
-    return { authentication: error(`parsing certificate failed: ${messageOf(cause)}`), ...always }
+    if (!(cause instanceof RollcallError)) throw cause
+    return { authentication: error(`parsing certificate failed: ${cause.message}`), ...always }
   }
   const [leaf] = chain
   if (!leaf) return { authentication: noCredential, ...always }
@@ -42,10 +44,6 @@ export function judgeClientCertificate(
     ? identify(leaf)
     : error(`verifying certificate ${identifier(leaf)} failed: ${result.reason}`)
   return { authentication, ...constantAround(now, [...chain, ...roots]) }
-}
-
-function messageOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause)
 }
 
 /** No certificate begins or ends to be valid between these two moments, so no verdict changes there. */
