@@ -65,6 +65,11 @@ const kinds = {
     status: 400,
     reason: 'BadRequest',
   },
+  APPROVAL_REFUSED: {
+    meaning:
+      'The request was not decided as asked; the sentence says which name is unproven or what stands against it.',
+    exit: 1,
+  },
   // join
   CSR_DENIED: { meaning: "The request was denied; the reason and message are the approver's." },
   CSR_FAILED: { meaning: 'The signer refused the approved request; the message says which rule.' },
@@ -72,7 +77,8 @@ const kinds = {
   CSR_GONE: { meaning: 'The request was deleted or replaced while the node waited for it.' },
   CREDENTIAL_UNAVAILABLE: { meaning: 'No credential of the chain can be used now; each source says why.' },
   CLOCK_SUSPECT: {
-    meaning: 'A certificate that was issued just now has lapsed by the clock here; set the clock of one of the two.',
+    meaning:
+      'A certificate that was issued just now has lapsed by the clock here; set the clock of one of the two.',
   },
   // approve and sign
   POLICY_INVALID: {
