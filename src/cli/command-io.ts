@@ -1,0 +1,29 @@
+import type { KubeClient } from '../kube/client.ts'
+import type { Clock } from '../ports.ts'
+
+/** Which API a command talks to, as its flags say. */
+export interface ConnectionFlags {
+  kubeconfig?: string
+  context?: string
+}
+
+export interface ConnectedApi {
+  client: KubeClient
+  /** Address of the API, to show. */
+  server: string
+  close(): void
+}
+
+/** What a command prints to and asks. `main.ts` gives the process's own (system-io.ts), tests their own. */
+export interface CommandIo {
+  /** Text as it is; lines end in `\n`. */
+  stdout(text: string): void
+  stderr(text: string): void
+  clock: Clock
+  /** Whether stdout is a terminal. */
+  isTerminal: boolean
+  /** Rejects with RollcallError KUBECONFIG_INVALID. */
+  connect(flags: ConnectionFlags): Promise<ConnectedApi>
+  /** Sets the exit code of a command that ended well but found something; errors are thrown instead. */
+  exitWith(code: number): void
+}

@@ -1,0 +1,112 @@
+import { reviewAccess } from '../../approve/access-review.ts'
+import { AddressIndex } from '../../approve/address-index.ts'
+import type { AccessReview } from '../../approve/facts.ts'
+import { judge } from '../../approve/judge.ts'
+import { readRequest } from '../../approve/read-request.ts'
+import { subjectNode } from '../../approve/subject-node.ts'
+import type { Verdict } from '../../approve/verdict.ts'
+import { isStatus, type KubeClient, listAll } from '../../kube/client.ts'
+import { isDenied, isFailed, isIssued } from '../../kube/csr-conditions.ts'
+import {
+  type CertificateSigningRequest,
+  type KubeNode,
+  type Lease,
+  resources,
+  signerNames,
+} from '../../kube/types.ts'
+import { isUndecided } from '../../survey/cluster-survey.ts'
+import { type ControllerLease, type CsrFacts, controllerLease, leaseNames } from '../../survey/csr-facts.ts'
+import { createdAt, nodeOfRequest } from '../../survey/request-facts.ts'
+import { getRequest } from './requests.ts'
+
+/** Reads all that `explainCsr` looks at. What may not be read is among `unchecked`; only the request itself must be. */
+export async function gatherCsrFacts(client: KubeClient, name: string, now: number): Promise<CsrFacts> {
+  const csr = await getRequest(client, name)
+  const facts: CsrFacts = { csr, now, unchecked: [] }
+  if (isIssued(csr) || isFailed(csr) || isDenied(csr)) return facts
+  const attempt = async <T>(what: string, work: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isStatus(error, 'Forbidden')) throw error
+      facts.unchecked.push(`${what}: ${error.status.message ?? 'forbidden'}`)
+      return undefined
+    }
+  }
+  const leases = await attempt('who runs (Leases)', () => readLeases(client, now))
+  if (leases) facts.leases = leases
+  if (!isUndecided(csr)) return facts
+
+  const newer = await attempt('whether it is superseded', () => findNewer(client, csr, now))
+  if (newer) facts.newer = newer
+  const access = await attempt('whether it may be approved (SubjectAccessReview)', () =>
+    askAccess(client, csr),
+  )
+  if (access) facts.access = access
+  const verdict = await attempt('what the default policy says (Nodes)', () =>
+    judged(client, csr, now, access),
+  )
+  if (verdict) facts.verdict = verdict
+  return facts
+}
+
+async function readLeases(client: KubeClient, now: number): Promise<ControllerLease[]> {
+  const found: ControllerLease[] = []
+  for (const name of leaseNames) {
+    try {
+      const lease = await client.get<Lease>(resources.leases, { name, namespace: 'kube-system' })
+      found.push(controllerLease(lease, now))
+    } catch (error) {
+      if (!isStatus(error, 'NotFound')) throw error
+    }
+  }
+  return found
+}
+
+/** The newest later request for the same node and signer. */
+async function findNewer(
+  client: KubeClient,
+  csr: CertificateSigningRequest,
+  now: number,
+): Promise<string | undefined> {
+  const { signerName } = csr.spec
+  const node = nodeOfRequest(csr)
+  if (node === undefined) return undefined
+  const { items } = await listAll<CertificateSigningRequest>(client, resources.certificateSigningRequests, {
+    fieldSelector: `spec.signerName=${signerName}`,
+  })
+  const later = items.filter(
+    item => createdAt(item, now) > createdAt(csr, now) && nodeOfRequest(item) === node,
+  )
+  return later.sort((a, b) => createdAt(b, now) - createdAt(a, now))[0]?.metadata.name
+}
+
+async function askAccess(
+  client: KubeClient,
+  csr: CertificateSigningRequest,
+): Promise<AccessReview | undefined> {
+  const { request } = readRequest(csr)
+  const nodeName = request && subjectNode(request)
+  if (csr.spec.signerName !== signerNames.kubeletClient || nodeName === undefined) return undefined
+  return reviewAccess(client, csr, nodeName, new AbortController().signal)
+}
+
+/** The policy that applies where none was configured: names must be on the Node. */
+const defaultPolicy = { evidence: 'NodeStatus', allowedRanges: [] } as const
+
+async function judged(
+  client: KubeClient,
+  csr: CertificateSigningRequest,
+  now: number,
+  access: AccessReview | undefined,
+): Promise<Verdict | undefined> {
+  const reading = readRequest(csr)
+  // Without an answer to the access review the verdict on a client request would be no more than that.
+  if (csr.spec.signerName === signerNames.kubeletClient && !access) return undefined
+  const nodeName = reading.request && subjectNode(reading.request)
+  const { items: nodes } = await listAll<KubeNode>(client, resources.nodes)
+  const claims = new AddressIndex()
+  for (const node of nodes) claims.set(node)
+  const node = nodes.find(({ metadata }) => metadata.name === nodeName)
+  return judge({ csr, reading, now, claims, policy: defaultPolicy, access, node })
+}

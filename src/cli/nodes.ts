@@ -1,0 +1,81 @@
+import type { Command } from 'commander'
+import { RollcallError } from '../errors.ts'
+import { formatAge } from '../kube/time-format.ts'
+import type { KnownCertificate, NodeSurvey } from '../survey/cluster-survey.ts'
+import { shellWord } from '../survey/explanation.ts'
+import type { CommandIo, ConnectionFlags } from './command-io.ts'
+import { addConnectionOptions } from './connect-kubeconfig.ts'
+import { addOutputOption, type OutputFormat, print } from './output.ts'
+import { printable } from './printable.ts'
+import { gatherSurvey } from './status.ts'
+import { alignColumns, type Column, formatTable } from './table.ts'
+import { withApi } from './with-api.ts'
+
+export function register(program: Command, io: CommandIo): void {
+  const command = program
+    .command('nodes')
+    .argument('[name]', 'only this node, in detail')
+    .description('show the nodes and the certificates they were given')
+  addOutputOption(addConnectionOptions(command)).action(
+    async (name: string | undefined, flags: ConnectionFlags & { output: OutputFormat }) => {
+      const survey = await withApi(io, flags, ({ client }) => gatherSurvey(client, io.clock.now()))
+      const now = io.clock.now()
+      if (name === undefined) {
+        print(io, flags.output, {
+          text: wide => formatTable(columns(now), survey.nodes, wide),
+          value: survey.nodes,
+        })
+        return
+      }
+      const node = survey.nodes.find(node => node.name === name)
+      if (!node)
+        throw new RollcallError('API_STATUS', `there is no node ${JSON.stringify(name)}; see rollcall nodes`)
+      print(io, flags.output, { text: () => formatNode(node, now), value: node })
+    },
+  )
+}
+
+function columns(now: number): Column<NodeSurvey>[] {
+  const left = (certificate: KnownCertificate | undefined) =>
+    certificate
+      ? certificate.expired
+        ? 'expired'
+        : formatAge(Date.parse(certificate.notAfter) - now)
+      : 'not known'
+  return [
+    { title: 'name', cell: node => node.name },
+    { title: 'status', cell: node => node.readiness },
+    { title: 'client', cell: node => left(node.client) },
+    { title: 'serving', cell: node => left(node.serving) },
+    { title: 'pending', cell: node => String(node.pending.length) },
+    { title: 'age', cell: node => (node.created ? formatAge(now - Date.parse(node.created)) : '') },
+    { title: 'addresses', cell: node => node.addresses.map(({ address }) => address).join(','), wide: true },
+    { title: 'client expires', cell: node => node.client?.notAfter ?? '', wide: true },
+    { title: 'serving expires', cell: node => node.serving?.notAfter ?? '', wide: true },
+  ]
+}
+
+function formatNode(node: NodeSurvey, now: number): string {
+  const lines = [
+    ['node', node.name],
+    ['status', node.readiness + (node.reason ? ` (${node.reason})` : '')],
+    ...node.addresses.map(({ type, address }) => ['address', `${type} ${address}`]),
+    ...certificateLines('client', node.client, now),
+    ...certificateLines('serving', node.serving, now),
+    ...node.pending.map(name => ['pending', `${name}   rollcall csr explain ${shellWord(name)}`]),
+  ]
+  return alignColumns(lines.map(line => line.map(printable)))
+}
+
+function certificateLines(kind: string, certificate: KnownCertificate | undefined, now: number): string[][] {
+  if (!certificate) return [[kind, 'not known: requests are deleted an hour after they were answered']]
+  const { notAfter, expired, used, issuer, serialNumber, request } = certificate
+  const distance = formatAge(Math.abs(Date.parse(notAfter) - now))
+  return [
+    [
+      kind,
+      `${expired ? `EXPIRED ${distance} ago` : `valid for ${distance}`}, until ${notAfter}, ${Math.floor(used * 100)}% used`,
+    ],
+    ['', `issuer ${issuer}, serial ${serialNumber}, request ${request}`],
+  ]
+}

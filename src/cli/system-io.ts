@@ -1,0 +1,27 @@
+import { systemClock } from '../host/clock.ts'
+import { systemDisk } from '../host/disk.ts'
+import { createClient } from '../kube/client.ts'
+import { connectUndici } from '../kube/undici-transport.ts'
+import type { CommandIo } from './command-io.ts'
+import { kubeconfigConnection } from './connect-kubeconfig.ts'
+
+/** The CommandIo of this process. */
+export const systemIo: CommandIo = {
+  stdout: text => void process.stdout.write(text),
+  stderr: text => void process.stderr.write(text),
+  clock: systemClock,
+  isTerminal: process.stdout.isTTY === true,
+  async connect(flags) {
+    const ports = { environment: process.env, disk: systemDisk, clock: systemClock }
+    const config = await kubeconfigConnection(flags, ports)
+    const transport = connectUndici(config)
+    return {
+      client: createClient(transport),
+      server: config.server,
+      close: () => transport.closeConnections(),
+    }
+  },
+  exitWith(code) {
+    process.exitCode = code
+  },
+}

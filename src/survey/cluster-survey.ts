@@ -1,0 +1,187 @@
+import { isApproved, isDenied, isFailed, isIssued } from '../kube/csr-conditions.ts'
+import { formatTime } from '../kube/time-format.ts'
+import { type CertificateSigningRequest, type KubeNode, signerNames } from '../kube/types.ts'
+import { formatName } from '../x509/name.ts'
+import { serialDecimal } from '../x509/serial-number.ts'
+import { nodeOfSubject } from './node-identity.ts'
+import { createdAt, nodeOfRequest, readIssued } from './request-facts.ts'
+
+/** A certificate the cluster knows of because the request it answers is still there. */
+export interface KnownCertificate {
+  request: string
+  serialNumber: string
+  issuer: string
+  /** RFC 3339. */
+  notBefore: string
+  /** RFC 3339. */
+  notAfter: string
+  expired: boolean
+  /** How much of its life is over, 0 to 1 and beyond. */
+  used: number
+}
+
+export type Readiness = 'Ready' | 'NotReady' | 'Unknown'
+
+export interface NodeSurvey {
+  name: string
+  readiness: Readiness
+  /** The Ready condition's reason, where it is not ready. */
+  reason?: string
+  created?: string
+  addresses: { type: string; address: string }[]
+  /** Absent: no request with a certificate is kept (Kubernetes deletes them an hour after issuance, C-12). */
+  client?: KnownCertificate
+  serving?: KnownCertificate
+  /** Names of its requests that nobody decided yet, oldest first. */
+  pending: string[]
+}
+
+export interface WaitingRequest {
+  name: string
+  signerName: string
+  requester: string
+  node?: string
+  created: string
+  ageSeconds: number
+}
+
+export interface ClusterSurvey {
+  nodes: NodeSurvey[]
+  requests: {
+    /** Undecided for longer than a minute, oldest first. */
+    pending: WaitingRequest[]
+    /** Undecided for less than that: probably being worked on. */
+    fresh: number
+    /** Approved for longer than a minute and neither signed nor failed. */
+    unsigned: WaitingRequest[]
+    failed: number
+    denied: number
+    issued: number
+  }
+  /** The certificate of a node that runs out first, of those still valid. */
+  nextExpiry?: { node: string; kind: 'client' | 'serving'; notAfter: string }
+  /** Certificates that are there but cannot be read. */
+  unreadable: { request: string; problem: string }[]
+}
+
+/** Milliseconds a request may take before it counts as waiting for somebody. */
+const PATIENCE = 60_000
+
+const kinds: Record<string, 'client' | 'serving'> = {
+  [signerNames.kubeletClient]: 'client',
+  [signerNames.kubeletServing]: 'serving',
+}
+
+/** What Nodes and CertificateSigningRequests tell about a cluster's node certificates. `now` in ms since the epoch. */
+export function surveyCluster(
+  nodes: readonly KubeNode[],
+  requests: readonly CertificateSigningRequest[],
+  now: number,
+): ClusterSurvey {
+  const byAge = requests.toSorted((a, b) => createdAt(a, now) - createdAt(b, now))
+  const surveyed = new Map(nodes.map(node => [node.metadata.name, surveyNode(node)]))
+  const unreadable: ClusterSurvey['unreadable'] = []
+  for (const csr of byAge) {
+    const kind = kinds[csr.spec.signerName]
+    const issued = readIssued(csr)
+    if (issued && !issued.ok) unreadable.push({ request: csr.metadata.name, problem: issued.problem })
+    const subjectNode = issued?.ok ? nodeOfSubject(issued.value.subject) : nodeOfRequest(csr)
+    const node = surveyed.get(subjectNode ?? '')
+    if (!kind || !node) continue
+    if (issued?.ok) {
+      const known = describe(csr, issued.value, now)
+      if (!node[kind] || Date.parse(node[kind].notBefore) <= Date.parse(known.notBefore)) node[kind] = known
+    } else if (isUndecided(csr)) node.pending.push(csr.metadata.name)
+  }
+  const list = [...surveyed.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
+  const next = nextExpiry(list)
+  return { nodes: list, requests: countRequests(byAge, now), ...(next && { nextExpiry: next }), unreadable }
+}
+
+/** Whether a request waits for an approval or denial. */
+export function isUndecided(csr: CertificateSigningRequest): boolean {
+  return !isApproved(csr) && !isDenied(csr) && !isIssued(csr) && !isFailed(csr)
+}
+
+function surveyNode({ metadata, status }: KubeNode): NodeSurvey {
+  const ready = status?.conditions?.find(condition => condition.type === 'Ready')
+  const readiness = ready?.status === 'True' ? 'Ready' : ready?.status === 'False' ? 'NotReady' : 'Unknown'
+  return {
+    name: metadata.name,
+    readiness,
+    ...(readiness !== 'Ready' && ready?.reason && { reason: ready.reason }),
+    ...(metadata.creationTimestamp && { created: metadata.creationTimestamp }),
+    addresses: (status?.addresses ?? []).map(({ type, address }) => ({ type, address })),
+    pending: [],
+  }
+}
+
+function describe(
+  csr: CertificateSigningRequest,
+  certificate: Extract<ReturnType<typeof readIssued>, { ok: true }>['value'],
+  now: number,
+): KnownCertificate {
+  const { notBefore, notAfter } = certificate
+  return {
+    request: csr.metadata.name,
+    serialNumber: serialDecimal(certificate.serialNumber),
+    issuer: formatName(certificate.issuer),
+    notBefore: formatTime(notBefore),
+    notAfter: formatTime(notAfter),
+    expired: now > notAfter,
+    used: (now - notBefore) / (notAfter - notBefore),
+  }
+}
+
+function countRequests(byAge: readonly CertificateSigningRequest[], now: number): ClusterSurvey['requests'] {
+  const undecided = byAge.filter(isUndecided)
+  const late = (csr: CertificateSigningRequest) => now - createdAt(csr, now) > PATIENCE
+  const approvedAt = (csr: CertificateSigningRequest) => {
+    const time = csr.status?.conditions?.find(condition => condition.type === 'Approved')?.lastUpdateTime
+    return time ? Date.parse(time) : createdAt(csr, now)
+  }
+  const unsigned = byAge.filter(
+    csr =>
+      isApproved(csr) &&
+      !isDenied(csr) &&
+      !isIssued(csr) &&
+      !isFailed(csr) &&
+      now - approvedAt(csr) > PATIENCE,
+  )
+  const pending = undecided.filter(late)
+  return {
+    pending: pending.map(csr => waiting(csr, now)),
+    fresh: undecided.length - pending.length,
+    unsigned: unsigned.map(csr => waiting(csr, now)),
+    failed: byAge.filter(isFailed).length,
+    denied: byAge.filter(isDenied).length,
+    issued: byAge.filter(isIssued).length,
+  }
+}
+
+function waiting(csr: CertificateSigningRequest, now: number): WaitingRequest {
+  const node = nodeOfRequest(csr)
+  const created = createdAt(csr, now)
+  return {
+    name: csr.metadata.name,
+    signerName: csr.spec.signerName,
+    requester: csr.spec.username ?? '',
+    ...(node && { node }),
+    created: formatTime(created),
+    ageSeconds: Math.floor((now - created) / 1000),
+  }
+}
+
+function nextExpiry(nodes: readonly NodeSurvey[]): ClusterSurvey['nextExpiry'] {
+  let next: ClusterSurvey['nextExpiry']
+  for (const node of nodes) {
+    for (const kind of ['client', 'serving'] as const) {
+      const certificate = node[kind]
+      if (!certificate || certificate.expired) continue
+      if (!next || Date.parse(certificate.notAfter) < Date.parse(next.notAfter)) {
+        next = { node: node.name, kind, notAfter: certificate.notAfter }
+      }
+    }
+  }
+  return next
+}

@@ -1,0 +1,152 @@
+import { formatAge } from '../kube/time-format.ts'
+import { signerNames } from '../kube/types.ts'
+import { formatName } from '../x509/name.ts'
+import { CONTROLLER_PATIENCE, type CsrFacts, leaseEvidence } from './csr-facts.ts'
+import { type Command, type Evidence, type Explanation, shellWord } from './explanation.ts'
+import { createdAt, readSpecRequest } from './request-facts.ts'
+
+/** What keeps an undecided request undecided. */
+export function explainPending(facts: CsrFacts): Explanation {
+  const { csr, now, newer, unchecked } = facts
+  const request = csr.metadata.name
+  const age = now - createdAt(csr, now)
+  const asked = readSpecRequest(csr)
+  const evidence: Evidence[] = [
+    { fact: 'neither Approved nor Denied', source: 'status.conditions' },
+    {
+      fact: `asked by ${csr.spec.username || 'nobody known'} ${formatAge(age)} ago`,
+      source: 'spec.username',
+    },
+  ]
+  if (asked.ok) evidence.push({ fact: formatName(asked.value.subject), source: 'subject in spec.request' })
+  const base = { request, state: 'Pending', evidence, unchecked } satisfies Partial<Explanation>
+
+  if (!asked.ok) {
+    evidence.push({ fact: asked.problem, source: 'spec.request' })
+    const summary = 'No approver can read the request.'
+    return { ...base, code: 'Unreadable', summary, waitsFor: 'a new request', commands: [deny(request)] }
+  }
+  if (newer) {
+    evidence.push({ fact: `${newer} asks for the same, later`, source: 'CertificateSigningRequests' })
+    const summary = `Superseded by ${newer}: a kubelet gives a request up after 15 minutes and makes a new one.`
+    const commands = [
+      { run: `rollcall csr explain ${shellWord(newer)}`, purpose: 'explains the one that counts' },
+    ]
+    return { ...base, code: 'Superseded', summary, commands }
+  }
+  const { signerName } = csr.spec
+  if (signerName === signerNames.kubeletClient) return { ...base, ...clientReason(facts, age) }
+  if (signerName === signerNames.kubeletServing) return { ...base, ...servingReason(facts, age) }
+  return {
+    ...base,
+    code: 'NeedsOperator',
+    summary: `Nothing in Kubernetes or Rollcall approves requests for ${signerName}.`,
+    waitsFor: 'an operator, or an approver of your own',
+    commands: [show(request), approve(request), deny(request)],
+  }
+}
+
+type Reason = Pick<Explanation, 'summary' | 'commands'> &
+  Partial<Pick<Explanation, 'code' | 'waitsFor' | 'evidence'>>
+
+/** C-10 to C-13: kube-controller-manager and Rollcall approve when a SubjectAccessReview allows it. */
+function clientReason(facts: CsrFacts, age: number): Reason {
+  const { csr, access } = facts
+  const request = csr.metadata.name
+  if (access && !access.allowed) {
+    const self = access.tried.includes('selfnodeclient')
+    return {
+      code: 'NotAuthorised',
+      summary: `${csr.spec.username} may not have node client certificates approved: ${access.tried.join(' and ')} denied.`,
+      waitsFor: 'an operator to bind the role, or to approve it',
+      evidence: [
+        {
+          fact: `denied for groups ${(csr.spec.groups ?? []).join(', ') || 'none'}`,
+          source: `SubjectAccessReview create certificatesigningrequests/${access.tried.join(', ')}`,
+        },
+      ],
+      commands: [self ? bindRenewal : bindBootstrap, approve(request)],
+    }
+  }
+  const refused = wouldBeRefused(facts)
+  if (refused) return refused
+  return waitingForController(facts, age, access?.allowed && `${access.allowed} is allowed`)
+}
+
+/** Kubernetes itself never approves these; Rollcall does, by policy. */
+function servingReason(facts: CsrFacts, age: number): Reason {
+  const refused = wouldBeRefused(facts)
+  if (refused) return refused
+  const proven = facts.verdict?.outcome === 'Approve' ? facts.verdict.reasons[0]?.message : undefined
+  const ours = facts.leases?.filter(lease => lease.name.startsWith('rollcall'))
+  return waitingForController({ ...facts, ...(ours && { leases: ours }) }, age, proven)
+}
+
+/** What the default policy has against it; Rollcall's approver would leave it pending or deny it for that. */
+function wouldBeRefused({ csr, verdict }: CsrFacts): Reason | undefined {
+  if (!verdict || verdict.outcome === 'Approve' || verdict.outcome === 'Ignore') return undefined
+  const [reason] = verdict.reasons
+  const rule = verdict.rules.find(({ outcome }) => outcome === verdict.outcome)
+  const request = csr.metadata.name
+  return {
+    code: 'WouldBeRefused',
+    summary: `Approval stands against: ${reason?.code}: ${reason?.message}`,
+    waitsFor: verdict.outcome === 'Wait' ? 'that to become right, or an operator' : 'an operator',
+    evidence: [
+      {
+        fact: `${rule?.rule ?? 'a rule'} says ${verdict.outcome}: ${reason?.message}`,
+        source: 'the default policy',
+      },
+    ],
+    commands: [show(request), deny(request)],
+  }
+}
+
+function waitingForController(facts: CsrFacts, age: number, why: string | undefined): Reason {
+  const { csr, leases } = facts
+  const evidence = [...(why ? [{ fact: why, source: 'judgement' }] : []), ...leaseEvidence(leases)]
+  if (age <= CONTROLLER_PATIENCE) {
+    return {
+      summary: 'New; an approver should decide within seconds.',
+      waitsFor: 'the approver',
+      evidence,
+      commands: [],
+    }
+  }
+  const runs = leases?.some(lease => lease.live)
+  return {
+    code: 'NoApprover',
+    summary: runs
+      ? `Nothing stands against it, and a controller runs, but it did not approve in ${formatAge(age)}.`
+      : `Nothing stands against it, but no running approver for ${csr.spec.signerName} was seen.`,
+    waitsFor: 'an approver, or an operator',
+    evidence,
+    commands: [
+      approve(csr.metadata.name),
+      { run: 'rollcall controller --only approval', purpose: 'approves by policy' },
+    ],
+  }
+}
+
+const show = (name: string): Command => ({
+  run: `rollcall csr show ${shellWord(name)}`,
+  purpose: 'shows it beside its Node',
+})
+const approve = (name: string): Command => ({
+  run: `rollcall csr approve ${shellWord(name)}`,
+  purpose: 'approves it',
+})
+const deny = (name: string): Command => ({
+  run: `rollcall csr deny ${shellWord(name)} --reason 'why'`,
+  purpose: 'denies it',
+})
+
+const csrRole = 'system:certificates.k8s.io:certificatesigningrequests'
+const bindBootstrap: Command = {
+  run: `kubectl create clusterrolebinding kubeadm:node-autoapprove-bootstrap --clusterrole=${csrRole}:nodeclient --group=system:bootstrappers:kubeadm:default-node-token`,
+  purpose: 'lets bootstrap tokens have first certificates approved',
+}
+const bindRenewal: Command = {
+  run: `kubectl create clusterrolebinding kubeadm:node-autoapprove-certificate-rotation --clusterrole=${csrRole}:selfnodeclient --group=system:nodes`,
+  purpose: 'lets nodes have renewals approved',
+}

@@ -1,0 +1,59 @@
+import { hasCode } from '../errors.ts'
+import { csrCondition, isIssued } from '../kube/csr-conditions.ts'
+import type { CertificateSigningRequest } from '../kube/types.ts'
+import { type Certificate, parseCertificatesPem } from '../x509/certificate.ts'
+import { decodeOnePem } from '../x509/pem.ts'
+import { type CertificateRequest, parseCertificateRequest } from '../x509/request.ts'
+import { nodeOfSubject } from './node-identity.ts'
+
+/** What could be read, or the sentence why not. */
+export type Reading<T> = { ok: true; value: T } | { ok: false; problem: string }
+
+/** spec.request as it stands there; neither its signature nor its oddities are judged. */
+export function readSpecRequest(csr: CertificateSigningRequest): Reading<CertificateRequest> {
+  const pem = Buffer.from(csr.spec.request, 'base64').toString('latin1')
+  return reading(() => parseCertificateRequest(decodeOnePem(pem, 'CERTIFICATE REQUEST')))
+}
+
+/** The leaf of status.certificate; undefined when nothing was issued. */
+export function readIssued(csr: CertificateSigningRequest): Reading<Certificate> | undefined {
+  if (!csr.status?.certificate) return undefined
+  const pem = Buffer.from(csr.status.certificate, 'base64').toString('latin1')
+  return reading(() => {
+    const [leaf] = parseCertificatesPem(pem)
+    if (!leaf) throw new NoCertificate()
+    return leaf
+  })
+}
+
+class NoCertificate extends Error {}
+
+function reading<T>(read: () => T): Reading<T> {
+  try {
+    return { ok: true, value: read() }
+  } catch (error) {
+    if (error instanceof NoCertificate) return { ok: false, problem: 'it holds no PEM block CERTIFICATE' }
+    if (hasCode(error, 'X509_MALFORMED') || hasCode(error, 'X509_UNSUPPORTED_KEY')) {
+      return { ok: false, problem: error.message }
+    }
+    throw error
+  }
+}
+
+/** The node that a request is for, by the subject it asks for. */
+export function nodeOfRequest(csr: CertificateSigningRequest): string | undefined {
+  const request = readSpecRequest(csr)
+  return request.ok ? nodeOfSubject(request.value.subject) : undefined
+}
+
+/** what kubectl shows as CONDITION. Types count, their status does not. */
+export function conditionText(csr: CertificateSigningRequest): string {
+  const has = (type: string) => csrCondition(csr, type) !== undefined
+  const decision = has('Denied') ? 'Denied' : has('Approved') ? 'Approved' : 'Pending'
+  return decision + (has('Failed') ? ',Failed' : '') + (isIssued(csr) ? ',Issued' : '')
+}
+
+/** Milliseconds since the epoch; an object that never met a server counts as created now. */
+export function createdAt({ metadata }: CertificateSigningRequest, now: number): number {
+  return metadata.creationTimestamp ? Date.parse(metadata.creationTimestamp) : now
+}
