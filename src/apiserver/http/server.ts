@@ -1,0 +1,198 @@
+import {
+  createSecureServer,
+  type Http2SecureServer,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+  type ServerHttp2Session,
+} from 'node:http2'
+import type { Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import { RollcallError, systemCode } from '../../errors.ts'
+import type { Secret } from '../../keys/secret.ts'
+import type { ApiRequest, Peer } from '../../kube/transport.ts'
+import type { Clock, Log } from '../../ports.ts'
+import type { Api } from '../api.ts'
+import { defaultLimits } from '../call.ts'
+import { statusResponse } from '../response.ts'
+import { apiError } from '../wire/api-error.ts'
+import { peerOf } from './peer.ts'
+import { readRequestBody } from './request-body.ts'
+import { respond } from './respond.ts'
+
+/** The serving pair, and the CAs (PEM) whose names are sent to clients that look for a certificate to present. */
+export interface ServerTls {
+  certificate: string
+  key: Secret
+  clientCertificateAuthorities: string
+}
+
+export interface ServeOptions {
+  api: Api
+  /** 0: a free one. */
+  port: number
+  /** 127.0.0.1 when absent. */
+  host?: string
+  tls: ServerTls
+  clock: Clock
+  log: Log
+  /** Bytes of a request body; above it 413. */
+  bodyBytes?: number
+}
+
+export interface RunningServer {
+  port: number
+  /** A new pair or new CAs; connections that are open keep the old pair. */
+  setTls(tls: ServerTls): void
+  /** Says goodbye on every connection and closes them. The API is the caller's to close, before. */
+  close(): Promise<void>
+}
+
+/** Milliseconds. A client makes its handshake within this. */
+const HANDSHAKE_TIMEOUT = 10_000
+/** Milliseconds. A body is there within this. */
+const BODY_TIMEOUT = 60_000
+/** Milliseconds of silence after which a connection is probed, so that watches of dead machines end. */
+const KEEP_ALIVE = 30_000
+/** Milliseconds until a connection that closes is cut. */
+const GOODBYE = 1000
+
+/** Serves the API over TLS, HTTP/2 and 1.1 on one port. Rejects with RollcallError PORT_IN_USE, USAGE or KEY_MISMATCH. */
+export async function serve(options: ServeOptions): Promise<RunningServer> {
+  const { host = '127.0.0.1', port } = options
+  const server = createServer(options.tls)
+  const sessions = new Set<ServerHttp2Session>()
+  const sockets = new Set<Socket>()
+  server.on('session', session => {
+    sessions.add(session)
+    session.on('close', () => sessions.delete(session))
+    // A broken connection is the client's affair; what was under way ends with it.
+    session.on('error', () => session.destroy())
+  })
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.setKeepAlive(true, KEEP_ALIVE)
+    socket.on('close', () => sockets.delete(socket))
+  })
+  server.on('request', (request, response) => {
+    handle(options, request, response).catch((error: unknown) => {
+      options.log.error('an answer could not be sent', { url: request.url, error: String(error) })
+      response.stream?.destroy()
+    })
+  })
+  await listen(server, port, host)
+  const address = server.address()
+  return {
+    port: typeof address === 'object' && address ? address.port : port,
+    setTls: tls => server.setSecureContext(secureContext(tls)),
+    close: () => close(server, options.clock, sessions, sockets),
+  }
+}
+
+function createServer(tls: ServerTls): Http2SecureServer {
+  return createSecureServer({
+    ...secureContext(tls),
+    allowHTTP1: true,
+    // Asked for, never demanded: who presents none may still have a token (A-31).
+    requestCert: true,
+    rejectUnauthorized: false,
+    handshakeTimeout: HANDSHAKE_TIMEOUT,
+    // Go multiplexes all its requests over one connection: the defaults cut that off under load.
+    maxSessionMemory: 256,
+    settings: { maxConcurrentStreams: 250 },
+    // Clients end watches by resetting streams, a thousand informers do it at once.
+    streamResetBurst: 20_000,
+    streamResetRate: 2000,
+  })
+}
+
+const secureContext = ({ certificate, key, clientCertificateAuthorities }: ServerTls) => ({
+  cert: certificate,
+  key: key.reveal(),
+  ca: clientCertificateAuthorities,
+  minVersion: 'TLSv1.2' as const,
+})
+
+function listen(server: Http2SecureServer, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', error => {
+      const code = systemCode(error)
+      reject(
+        code === 'EADDRINUSE' || code === 'EACCES'
+          ? new RollcallError(
+              'PORT_IN_USE',
+              `${host}:${port} cannot be listened on (${code}); give another --port`,
+              {
+                host,
+                port,
+              },
+            )
+          : error,
+      )
+    })
+    server.listen(port, host, resolve)
+  })
+}
+
+async function handle(
+  { api, clock, bodyBytes = defaultLimits.bodyBytes }: ServeOptions,
+  request: Http2ServerRequest,
+  response: Http2ServerResponse,
+): Promise<void> {
+  const gone = new AbortController()
+  response.on('close', () => gone.abort())
+  response.on('error', () => gone.abort())
+  const peer = connectionPeer(request)
+  const slow = clock.after(BODY_TIMEOUT, () => request.destroy())
+  const body = await readRequestBody(request, bodyBytes).catch(() => {
+    // The client left in the middle, or was too slow.
+    gone.abort()
+    return undefined
+  })
+  slow.cancel()
+  if (gone.signal.aborted) return
+  const answer = body
+    ? await api.handle(apiRequest(request, body, gone.signal), peer)
+    : statusResponse(apiError.requestTooLarge(bodyBytes).status)
+  // The rest of a body that was refused is not read, so an HTTP/1.1 connection cannot be used again.
+  if (!body && request.httpVersionMajor === 1) answer.headers.connection = 'close'
+  await respond(response, answer, gone.signal)
+}
+
+const peers = new WeakMap<TLSSocket, Peer>()
+
+/** The certificates of a connection do not change, and reading them costs more than most requests. */
+function connectionPeer(request: Http2ServerRequest): Peer {
+  const socket = (request.stream?.session?.socket ?? request.socket) as TLSSocket
+  let peer = peers.get(socket)
+  if (!peer) {
+    peer = peerOf(socket)
+    peers.set(socket, peer)
+  }
+  return peer
+}
+
+function apiRequest(request: Http2ServerRequest, body: Uint8Array, signal: AbortSignal): ApiRequest {
+  const headers: Record<string, string> = {}
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (name.startsWith(':') || value === undefined) continue
+    headers[name] = Array.isArray(value) ? value.join(', ') : value
+  }
+  const { method, url } = request
+  return { method, url, headers, signal, ...(body.length > 0 && { body }) }
+}
+
+async function close(
+  server: Http2SecureServer,
+  clock: Clock,
+  sessions: ReadonlySet<ServerHttp2Session>,
+  sockets: ReadonlySet<Socket>,
+): Promise<void> {
+  const closed = new Promise<void>(resolve => server.close(() => resolve()))
+  // GOAWAY: what is under way is finished, nothing new begins.
+  for (const session of sessions) session.close()
+  const cut = clock.after(GOODBYE, () => {
+    for (const socket of sockets) socket.destroy()
+  })
+  await closed
+  cut.cancel()
+}
