@@ -64,10 +64,10 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
 
   /** Milliseconds until the request is to be looked at again, or undefined. */
   async function approve(name: string, signal: AbortSignal): Promise<number | undefined> {
-    // An address is free only when every Node was seen.
-    await nodes.synced
     let csr = cached(name)
     if (!csr || memory.isWritten(csr)) return undefined
+    // An address is free only when every Node was seen.
+    if (kindOf(csr) === 'serving') await nodes.synced
     for (let conflicts = 0; !signal.aborted; conflicts++) {
       const { verdict, nodeName } = await verdictOf(csr, signal)
       if (verdict.outcome !== 'Approve' && verdict.outcome !== 'Deny')

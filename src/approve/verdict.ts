@@ -63,6 +63,3 @@ export interface Verdict {
   /** Every rule in order, for `csr explain`. */
   rules: RuleOutcome[]
 }
-
-/** The outcome names, for metrics that start at zero. */
-export const outcomes: readonly Outcome[] = ['Approve', 'Deny', 'Ignore', 'Wait', 'Retry', 'Hold']

@@ -1,4 +1,5 @@
 import type { ReadFacts } from '../facts.ts'
+import { listed } from '../listed.ts'
 import { deny, type Rule } from '../rule.ts'
 
 /** After the rules that name a more telling reason, before those that may wait. */
@@ -10,6 +11,6 @@ export const unambiguous: Rule<ReadFacts> = {
     const oddities = request.oddities.filter(({ code }) => code !== 'dns-name-syntax')
     if (oddities.length === 0) return undefined
     const texts = oddities.map(({ code, text }) => `${text} (${code})`)
-    return deny('Malformed', `spec.request has ${texts.join('; ')}`)
+    return deny('Malformed', `spec.request has ${listed(texts)}`)
   },
 }

@@ -1,0 +1,36 @@
+import type { PolicyRule } from '../kube/types.ts'
+import { signerNames } from '../kube/types.ts'
+
+const certificates = 'certificates.k8s.io'
+const signers = Object.values(signerNames)
+
+/** All that the controllers may do in the whole cluster: what deploy/ and the embedded cluster bind them to. */
+export const controllerRules: PolicyRule[] = [
+  {
+    apiGroups: [certificates],
+    resources: ['certificatesigningrequests'],
+    verbs: ['get', 'list', 'watch', 'delete'],
+  },
+  {
+    apiGroups: [certificates],
+    resources: ['certificatesigningrequests/approval', 'certificatesigningrequests/status'],
+    verbs: ['update'],
+  },
+  {
+    apiGroups: [certificates],
+    resources: ['signers'],
+    resourceNames: [signerNames.kubeletClient, signerNames.kubeletServing],
+    verbs: ['approve'],
+  },
+  { apiGroups: [certificates], resources: ['signers'], resourceNames: signers, verbs: ['sign'] },
+  { apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] },
+  { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
+  { apiGroups: [''], resources: ['nodes', 'namespaces'], verbs: ['list', 'watch'] },
+  { apiGroups: [''], resources: ['configmaps'], verbs: ['list', 'watch', 'create', 'update'] },
+  { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update'] },
+]
+
+/** Bound in namespace kube-system only: bootstrap tokens are Secrets. */
+export const tokenRules: PolicyRule[] = [
+  { apiGroups: [''], resources: ['secrets'], verbs: ['list', 'watch', 'delete'] },
+]
