@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { RollcallError } from '../errors.ts'
 import type { CertificateTemplate } from '../join/template.ts'
 import type { Secret } from '../keys/secret.ts'
@@ -133,7 +134,9 @@ export class CertificateManager {
 
   /** What is wanted from now on; undefined: nothing (an attempt under way goes on). */
   setTemplate(template: CertificateTemplate | undefined): void {
-    this.#change(transition.wanting(this.#state, template))
+    if (!isDeepStrictEqual(template, this.#state.template)) {
+      this.#change(transition.wanting(this.#state, template))
+    }
   }
 
   /** The API answered 401 to the certificate with this serial number: back to the bootstrap credential. */

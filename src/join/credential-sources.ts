@@ -1,4 +1,5 @@
 import { RollcallError } from '../errors.ts'
+import type { Reference } from '../kube/encode-kubeconfig.ts'
 import type { ConnectionConfig } from '../kube/transport.ts'
 import { sha256Hex } from '../x509/fingerprint.ts'
 
@@ -17,6 +18,8 @@ export interface BootstrapCredential {
   source: string
   /** The API server, what to trust of it, and how to authenticate. */
   connection: ConnectionConfig
+  /** How the source gives the CA; absent: only as the text in `connection`. */
+  certificateAuthority?: Reference
 }
 
 /**

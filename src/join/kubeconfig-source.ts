@@ -24,7 +24,17 @@ export function kubeconfigSource(path: string, ports: ConnectionPorts): Credenti
         const text = new TextDecoder().decode(await ports.disk.read(path))
         const context = selectContext(parseKubeconfig(text, path))
         const connection = await connectionConfig(context, path, ports)
-        if (hasCredential(connection)) return { ok: true, credential: { source: name, connection } }
+        const authority = context.cluster.certificateAuthority
+        const certificateAuthority =
+          authority && ('file' in authority ? authority : { pem: authority.data.reveal() })
+        if (hasCredential(connection)) {
+          const credential = {
+            source: name,
+            connection,
+            ...(certificateAuthority && { certificateAuthority }),
+          }
+          return { ok: true, credential }
+        }
         return nothing('NoCredential', `user "${context.userName}" has neither token nor certificate`)
       } catch (error) {
         if (hasCode(error, 'KUBECONFIG_INVALID')) return nothing('Invalid', error.message)

@@ -1,0 +1,59 @@
+import type { KeyAlgorithm } from '../keys/private-key.ts'
+import type { Connect } from '../kube/transport.ts'
+import type { NodeAddress } from '../kube/types.ts'
+import type { Clock, Disk, Log, Random } from '../ports.ts'
+import type { ServeHttps } from './serving.ts'
+
+/** What the node side of a cluster is told at start. Defaults are Kubernetes' (KubeletConfiguration), except where noted. */
+export interface AgentOptions {
+  nodeName: string
+  /** Published in the Node's status; from there the serving certificate takes its names (K-72). */
+  addresses: readonly NodeAddress[]
+  /** Where the pairs lie: `kubelet-client-current.pem`, `kubelet-server-current.pem` (K-11). */
+  certDirectory: string
+  /** The node's own kubeconfig; written at once when it is missing (K-10). */
+  kubeconfigPath: string
+  /** Read anew at every attempt to bootstrap; may come later than the agent. Absent: only the kubeconfig's server is known. */
+  bootstrapKubeconfigPath?: string
+  /**
+   * Renew the client certificate before it lapses; default false, as in Kubernetes. Without it the kubelet blocks its
+   * start until it has bootstrapped and then never asks again (K-3). Ours never blocks: it bootstraps in the background,
+   * does not renew before the certificate lapses, and after a lapse or a 401 goes back to the bootstrap credential.
+   */
+  rotateCertificates?: boolean
+  /** Have the serving certificate issued by the cluster (K-70); default false: a self-signed one, renewed in time. */
+  serverTLSBootstrap?: boolean
+  /** For keys of both certificates; default ECDSA-P256 (K-36). */
+  keyAlgorithm?: KeyAlgorithm
+  /** PEM file of the CAs that callers of the HTTPS server are verified with; default: the CA of the API server. */
+  clientCertificateAuthorityPath?: string
+  /** Where the HTTPS server listens; default 0.0.0.0. */
+  listenAddress?: string
+  /** Port of the HTTPS server; 0: any free one; default 10250. Published in the Node's daemonEndpoints. */
+  port?: number
+  /** Node lease, in seconds: default 40, renewed every 10 (with up to 4 % jitter). */
+  leaseDurationSeconds?: number
+  leaseRenewIntervalSeconds?: number
+  /** Seconds between two reports of an unchanged status; default 300. A change is reported at once. */
+  nodeStatusReportSeconds?: number
+  /** Register the Node and keep its lease and status up to date; default true. False: certificates only. */
+  heartbeat?: boolean
+  /** Seconds after which the server is asked to end a watch; default: 300–600 at random. */
+  watchTimeoutSeconds?: number
+  /** Longest sleep of a certificate's timer, in seconds, after which the wall clock is looked at again; default 60. */
+  clockCheckSeconds?: number
+  /** Laid over the Node's nodeInfo, e.g. `{ kubeletVersion: 'v1.36.0' }`. */
+  nodeInfo?: Readonly<Record<string, string>>
+  /** Laid over the Node's labels. */
+  labels?: Readonly<Record<string, string>>
+}
+
+export interface AgentPorts {
+  clock: Clock
+  random: Random
+  disk: Disk
+  log: Log
+  connect: Connect
+  /** Absent: no HTTPS server. */
+  listen?: ServeHttps
+}

@@ -1,0 +1,318 @@
+import { backoffAfter } from '../hold/backoff.ts'
+import type { CertificateManager, CertificateStatus } from '../hold/certificate-manager.ts'
+import { createCertificateStore } from '../hold/certificate-store.ts'
+import { createCredentialChain } from '../join/credential-sources.ts'
+import { kubeconfigSource } from '../join/kubeconfig-source.ts'
+import { servingTemplate } from '../join/template.ts'
+import type { KeyAlgorithm } from '../keys/private-key.ts'
+import { createClient } from '../kube/client.ts'
+import type { KubeNode, NodeAddress } from '../kube/types.ts'
+import { sleep } from '../ports.ts'
+import { type AgentMetrics, type CertificateView, createAgentMetrics } from './agent-metrics.ts'
+import type { AgentOptions, AgentPorts } from './agent-options.ts'
+import { ApiSession } from './api-session.ts'
+import { callerRoots } from './caller-roots.ts'
+import { createClientCertificate } from './client-certificate.ts'
+import { createNodeAccess } from './node-access.ts'
+import { createNodeApi } from './node-api.ts'
+import { NodeEndpoint } from './node-endpoint.ts'
+import type { NodeFacts } from './node-object.ts'
+import { NodePresence } from './node-presence.ts'
+import { NodeWatch } from './node-watch.ts'
+import type { ServeHttps, ServingEndpoint } from './serving.ts'
+import { createServingCertificate } from './serving-certificate.ts'
+
+export interface AgentStatus {
+  client: CertificateStatus
+  serving: CertificateStatus
+  /** The Node is in the API, as far as the agent knows. */
+  registered: boolean
+  /** Where the HTTPS server listens. */
+  port?: number
+  /** The latest trouble that is not over. */
+  lastError?: string
+}
+
+export interface Agent {
+  status(): AgentStatus
+  /** Called when a certificate, the registration or the port changed. The function returned ends it. */
+  onChange(listener: () => void): () => void
+  /** The node's addresses are these from now on: they are published, and the serving certificate follows (K-72). */
+  setAddresses(addresses: readonly NodeAddress[]): void
+  /** Ends everything; resolves when no request, timer or socket is left. */
+  stop(): Promise<void>
+}
+
+/**
+ * Starts the node side of a cluster: gets the client certificate with a bootstrap credential and keeps it, registers the
+ * Node and keeps its lease, gets the serving certificate for the addresses that the Node shows and keeps it, and serves
+ * HTTPS with it. Returns at once, and nothing waits for anything it does not need (seed 1); whatever fails is tried
+ * again, for ever.
+ */
+export function startAgent(options: AgentOptions, ports: AgentPorts): Agent {
+  const agent = new NodeAgent(options, ports)
+  agent.start()
+  return agent
+}
+
+class NodeAgent implements Agent {
+  readonly #options: AgentOptions
+  readonly #ports: AgentPorts
+  readonly #keyAlgorithm: KeyAlgorithm
+  readonly #listeners = new Set<() => void>()
+  readonly #stopping = new AbortController()
+  readonly #session: ApiSession
+  readonly #endpoint: NodeEndpoint
+  readonly #client: CertificateManager
+  readonly #serving: CertificateManager
+  readonly #presence: NodePresence
+  readonly #watch: NodeWatch
+  readonly #metrics: AgentMetrics
+  #addresses: readonly NodeAddress[]
+  #server: ServingEndpoint | undefined
+  #started: Promise<void> = Promise.resolve()
+  /** What the session uses, to tell a change. */
+  #connected: { serial: string; endpoint: unknown } | undefined
+  #presenceError: string | undefined
+  #listenError: string | undefined
+  #registered = false
+
+  constructor(options: AgentOptions, ports: AgentPorts) {
+    const { clock, random, disk, log } = ports
+    this.#options = options
+    this.#ports = ports
+    this.#addresses = options.addresses
+    this.#keyAlgorithm = options.keyAlgorithm ?? 'ECDSA-P256'
+    this.#session = new ApiSession((serial, status) => {
+      if (status === 401) this.#client.reportRejected(serial)
+      else if (status < 500) this.#client.reportAccepted(serial)
+    })
+    const client = createClient(this.#session)
+    const { certDirectory: directory, bootstrapKubeconfigPath, kubeconfigPath, nodeName } = options
+    const store = createCertificateStore({ disk, clock, log, directory, prefix: 'kubelet-client' })
+    const currentPairPath = store.currentPath
+    this.#endpoint = new NodeEndpoint({ ...ports, kubeconfigPath, bootstrapKubeconfigPath, currentPairPath })
+    const sources =
+      bootstrapKubeconfigPath === undefined ? [] : [kubeconfigSource(bootstrapKubeconfigPath, ports)]
+    const parts = { options, ports, keyAlgorithm: this.#keyAlgorithm, client }
+    this.#client = createClientCertificate({
+      ...parts,
+      store,
+      chain: createCredentialChain(sources),
+      onJoined: credential => this.#endpoint.learn(credential),
+      onFailure: () => this.#metrics.clientFailed(),
+    })
+    this.#serving = createServingCertificate({
+      ...parts,
+      onRotated: (_, previous) => {
+        if (previous) this.#metrics.servingRotated((clock.now() - previous.leaf.notBefore) / 1000)
+      },
+      onFailure: () => this.#metrics.servingFailed(),
+    })
+    this.#metrics = createAgentMetrics(
+      clock,
+      viewOf(this.#client),
+      options.serverTLSBootstrap ? viewOf(this.#serving) : undefined,
+    )
+    this.#presence = new NodePresence({
+      client,
+      clock,
+      random,
+      log,
+      ready: () => this.#session.ready,
+      facts: () => this.#facts(),
+      leaseDurationSeconds: options.leaseDurationSeconds ?? 40,
+      renewIntervalSeconds: options.leaseRenewIntervalSeconds ?? 10,
+      statusReportSeconds: options.nodeStatusReportSeconds ?? 300,
+      onBeat: () => this.#onBeat(undefined),
+      onFailure: (error, failures) => {
+        log.warn('the node cannot report to the API', { node: nodeName, error: String(error), failures })
+        this.#onBeat(error instanceof Error ? error.message : String(error))
+        // K-55, and better than K-60: the server may have moved or changed its CA.
+        if (failures >= 2) void this.#reconnectAnew()
+      },
+    })
+    this.#watch = new NodeWatch({
+      client,
+      clock,
+      random,
+      log,
+      nodeName,
+      watchSeconds: options.watchTimeoutSeconds,
+      onNode: node => this.#onNode(node),
+    })
+  }
+
+  start(): void {
+    this.#client.onChange(() => {
+      this.#follow()
+      this.#tell()
+    })
+    this.#serving.onChange(() => this.#tell())
+    this.#started = this.#begin()
+  }
+
+  status(): AgentStatus {
+    const client = this.#client.status()
+    const serving = this.#serving.status()
+    const lastError = client.lastError ?? this.#presenceError ?? serving.lastError ?? this.#listenError
+    return {
+      client,
+      serving,
+      registered: this.#presence.registered,
+      ...(this.#server && { port: this.#server.port }),
+      ...(lastError !== undefined && { lastError }),
+    }
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  setAddresses(addresses: readonly NodeAddress[]): void {
+    this.#addresses = addresses
+    this.#presence.wake()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    this.#client.stop()
+    this.#serving.stop()
+    await this.#started
+    await Promise.all([this.#presence.stop(), this.#watch.stop(), this.#server?.close()])
+    this.#session.use(undefined)
+  }
+
+  async #begin(): Promise<void> {
+    await this.#endpoint.load()
+    if (this.#stopping.signal.aborted) return
+    await Promise.all([this.#client.start(), this.#serving.start()])
+    if (this.#ports.listen) await this.#listen(this.#ports.listen)
+    if (this.#stopping.signal.aborted) return
+    if (this.#options.heartbeat ?? true) this.#presence.start()
+  }
+
+  /** Resolves when the server listens, or could not at first: then it is tried again in the background. */
+  async #listen(listen: ServeHttps): Promise<void> {
+    const { clock, random, log } = this.#ports
+    const {
+      nodeName,
+      listenAddress: address = '0.0.0.0',
+      port = 10_250,
+      clientCertificateAuthorityPath,
+    } = this.#options
+    const handle = createNodeApi({
+      clock,
+      log,
+      access: createNodeAccess({ client: createClient(this.#session), clock, nodeName }),
+      callerRoots: callerRoots({
+        ...this.#ports,
+        path: clientCertificateAuthorityPath,
+        fallback: () => this.#endpoint.current?.connection.certificateAuthority ?? '',
+      }),
+      metrics: () => this.#metrics.text(),
+    })
+    const getCertificate = () => this.#serving.current()
+    const attempt = async (failures: number): Promise<void> => {
+      try {
+        this.#server = await listen({ address, port, getCertificate, handle })
+        this.#listenError = undefined
+        if (this.#stopping.signal.aborted) await this.#server.close()
+        this.#presence.wake()
+        this.#tell()
+      } catch (error) {
+        this.#listenError = error instanceof Error ? error.message : String(error)
+        log.error('the HTTPS server of the node cannot listen', { address, port, error: this.#listenError })
+        void sleep(clock, backoffAfter(failures, random.float()), this.#stopping.signal).then(() =>
+          this.#stopping.signal.aborted ? undefined : attempt(failures + 1),
+        )
+      }
+    }
+    await attempt(1)
+  }
+
+  /** Lets the session use the certificate in force. A lapsed one is dropped at once. */
+  #follow(): void {
+    if (this.#client.current()) void this.#reconnect()
+    else this.#disconnect()
+  }
+
+  #disconnect(): void {
+    if (!this.#connected) return
+    this.#connected = undefined
+    this.#session.use(undefined)
+    void this.#watch.stop()
+  }
+
+  async #reconnect(): Promise<void> {
+    const { serial } = this.#client.status()
+    // With each new certificate the CA is read again too (K-60: a kubelet never does).
+    if (serial !== this.#connected?.serial) await this.#endpoint.refresh()
+    this.#connect()
+  }
+
+  async #reconnectAnew(): Promise<void> {
+    if (await this.#endpoint.refresh()) this.#connect()
+    else this.#session.closeConnections()
+  }
+
+  #connect(): void {
+    const pair = this.#client.current()
+    const endpoint = this.#endpoint.current
+    const { serial = '' } = this.#client.status()
+    if (!pair || !endpoint || this.#stopping.signal.aborted) return
+    if (this.#connected?.serial === serial && this.#connected.endpoint === endpoint) return
+    this.#connected = { serial, endpoint }
+    const clientCertificate = { certificate: pair.chain, key: pair.key }
+    this.#session.use({
+      transport: this.#ports.connect({ ...endpoint.connection, clientCertificate }),
+      serial,
+    })
+    this.#watch.start()
+    this.#presence.wake()
+    this.#serving.retryNow()
+  }
+
+  #onNode(node: KubeNode | undefined): void {
+    this.#presence.seen(node)
+    if (this.#options.serverTLSBootstrap) {
+      const addresses = node?.status?.addresses ?? []
+      this.#serving.setTemplate(servingTemplate(this.#options.nodeName, addresses, this.#keyAlgorithm))
+    }
+    this.#tellRegistration()
+  }
+
+  #onBeat(error: string | undefined): void {
+    this.#presenceError = error
+    this.#tellRegistration()
+  }
+
+  #facts(): NodeFacts {
+    const { nodeName, nodeInfo, labels } = this.#options
+    return {
+      nodeName,
+      addresses: this.#addresses,
+      ...(this.#server && { port: this.#server.port }),
+      ...(nodeInfo && { nodeInfo }),
+      ...(labels && { labels }),
+    }
+  }
+
+  #tellRegistration(): void {
+    if (this.#presence.registered === this.#registered) return
+    this.#registered = this.#presence.registered
+    this.#tell()
+  }
+
+  #tell(): void {
+    for (const listener of [...this.#listeners]) listener()
+  }
+}
+
+function viewOf(manager: CertificateManager): CertificateView {
+  return {
+    usableUntil: () => manager.current()?.leaf.notAfter,
+    heldUntil: () => manager.held()?.leaf.notAfter,
+  }
+}

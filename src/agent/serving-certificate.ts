@@ -1,0 +1,56 @@
+import { CertificateManager } from '../hold/certificate-manager.ts'
+import { createCertificateStore } from '../hold/certificate-store.ts'
+import type { KeyPair } from '../hold/key-pair.ts'
+import { requestCertificate } from '../join/request-certificate.ts'
+import type { KeyAlgorithm } from '../keys/private-key.ts'
+import type { KubeClient } from '../kube/client.ts'
+import type { AgentOptions, AgentPorts } from './agent-options.ts'
+import { issueSelfSigned, selfSignedTemplate } from './self-signed-serving.ts'
+
+export interface ServingCertificateOptions {
+  options: AgentOptions
+  ports: AgentPorts
+  keyAlgorithm: KeyAlgorithm
+  /** The API under the node's own certificate. */
+  client: KubeClient
+  onRotated(next: KeyPair, previous: KeyPair | undefined): void
+  onFailure(error: unknown): void
+}
+
+/**
+ * The manager of the node's serving certificate. With serverTLSBootstrap the cluster issues it, and it is always renewed
+ * in time; what is wanted is unknown until the Node object shows addresses (K-72), so the template is set later. Without,
+ * it is self-signed for the node's name (K-71), and, unlike the kubelet's, renewed before it expires; it lies in the
+ * same layout under the prefix `kubelet`.
+ */
+export function createServingCertificate(parts: ServingCertificateOptions): CertificateManager {
+  const { options, ports, keyAlgorithm, client } = parts
+  const { clock, random, log, disk } = ports
+  const { nodeName, serverTLSBootstrap = false, clockCheckSeconds = 60, watchTimeoutSeconds } = options
+  const name = serverTLSBootstrap ? 'kubelet-server' : 'kubelet'
+  return new CertificateManager({
+    name,
+    store: createCertificateStore({ disk, clock, log, directory: options.certDirectory, prefix: name }),
+    clock,
+    random,
+    log,
+    rules: { renew: true, signsWithHeld: false, longestSleep: clockCheckSeconds * 1000 },
+    ...(!serverTLSBootstrap && { template: selfSignedTemplate(nodeName, keyAlgorithm) }),
+    onRotated: parts.onRotated,
+    onFailure: parts.onFailure,
+    async request({ template, signal }) {
+      if (!serverTLSBootstrap) return issueSelfSigned(template, keyAlgorithm, { clock, random })
+      const watch = watchTimeoutSeconds === undefined ? {} : { watchSeconds: watchTimeoutSeconds }
+      const issued = await requestCertificate({
+        template,
+        keyAlgorithm,
+        client,
+        clock,
+        random,
+        signal,
+        ...watch,
+      })
+      return { chain: issued.chain, key: issued.signer.exportPem() }
+    },
+  })
+}
