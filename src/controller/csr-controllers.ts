@@ -22,7 +22,7 @@ export interface CsrControllersOptions {
   authorities: Readonly<Record<string, Authority>>
   certificateLifetimeSeconds: number
   only?: readonly ControllerName[]
-  approvalPolicy?: ApprovalPolicy
+  approvalPolicy?: ApprovalPolicy | undefined
   ledger?: Ledger
   counters: ControllerMetrics
 }

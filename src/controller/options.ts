@@ -26,7 +26,7 @@ export interface ControllersOptions {
   /** Absent: all. */
   only?: readonly ControllerName[]
   /** Absent: serving requests stay pending. */
-  approvalPolicy?: ApprovalPolicy
+  approvalPolicy?: ApprovalPolicy | undefined
   /** Absent: no ledger of leaves is kept. */
   ledger?: Ledger
   /** Where counters are registered; absent: none. */

@@ -1,0 +1,150 @@
+/** The embedded API with Rollcall's controllers on it, and what a test asks of them. */
+import type { ApprovalPolicy } from '../approve/policy.ts'
+import type { ControllersOptions, RunningControllers } from '../controller/options.ts'
+import { controllerRules, tokenRules } from '../controller/rbac.ts'
+import { startControllers } from '../controller/start-controllers.ts'
+import { generateSigner } from '../keys/private-key.ts'
+import { isStatus, type KubeClient } from '../kube/client.ts'
+import {
+  type CertificateSigningRequest,
+  type KubeEvent,
+  type KubeNode,
+  type NodeAddress,
+  resources,
+  signerNames,
+} from '../kube/types.ts'
+import { type EmbeddedCluster, startEmbeddedCluster } from './embedded-cluster.ts'
+import { ip } from './judged-request.ts'
+import { settle } from './manual-clock.ts'
+import { recordingLog } from './recording-log.ts'
+import { seededRandom } from './seeded-random.ts'
+import { signedRequest } from './signed-request.ts'
+
+const csrs = resources.certificateSigningRequests
+
+export const nodeStatusPolicy: ApprovalPolicy = {
+  evidence: 'NodeStatus',
+  allowedRanges: [],
+  serviceRanges: ['10.96.0.0/12'],
+}
+
+export interface Ask {
+  by: KubeClient
+  /** The node that the subject names. */
+  node: string
+  /** With names or addresses it is a serving request, without a client request. */
+  dns?: string[]
+  ips?: string[]
+  signerName?: string
+  organizations?: string[]
+}
+
+export interface ControlledCluster extends EmbeddedCluster {
+  /** The controllers' own user, with the rights of controller/rbac.ts and no others. */
+  controllerClient: KubeClient
+  log: ReturnType<typeof recordingLog>
+  /** Starts controllers; they are stopped with the cluster. */
+  start(changes?: Partial<ControllersOptions>): Promise<RunningControllers>
+  /** Makes a CertificateSigningRequest with a new key, and gives its name. */
+  ask(what: Ask): Promise<string>
+  /** Creates the Node where it is missing and sets its addresses. */
+  register(name: string, addresses: [NodeAddress['type'], string][]): Promise<void>
+  read(name: string): Promise<CertificateSigningRequest>
+  /** What the request came to, e.g. `Approved AutoApproved, issued`, or `pending`. */
+  fate(name: string): Promise<string>
+  /** Adds a condition as `kubectl certificate approve` does. */
+  decide(name: string, type: 'Approved' | 'Denied', reason: string): Promise<void>
+  /** `TYPE REASON` of the Events about the request. */
+  eventsOf(name: string): Promise<string[]>
+}
+
+/** Lets everything happen that needs no time. */
+export async function calm(): Promise<void> {
+  for (let turn = 0; turn < 30; turn++) await settle()
+}
+
+export async function startControlledCluster(): Promise<ControlledCluster> {
+  const log = recordingLog()
+  const cluster = await startEmbeddedCluster()
+  const { admin, clock, ca } = cluster
+  await cluster.grant('rollcall', controllerRules)
+  await cluster.grant('rollcall', tokenRules, 'kube-system')
+  const controllerClient = await cluster.as('rollcall')
+  const running: RunningControllers[] = []
+  let made = 0
+  const read = (name: string) => admin.get<CertificateSigningRequest>(csrs, { name })
+
+  return {
+    ...cluster,
+    controllerClient,
+    log,
+    read,
+    async start(changes = {}) {
+      const signing = { certificate: ca.pem, signer: ca.signer }
+      const { kubeletClient, kubeletServing, apiserverClient } = signerNames
+      const controllers = startControllers({
+        client: controllerClient,
+        clock,
+        random: seededRandom(3),
+        log,
+        signers: { [kubeletClient]: signing, [kubeletServing]: signing, [apiserverClient]: signing },
+        certificateLifetimeSeconds: 86_400,
+        rootCertificates: ca.pem,
+        approvalPolicy: nodeStatusPolicy,
+        ...changes,
+      })
+      running.push(controllers)
+      await calm()
+      return controllers
+    },
+    async ask({ by, node, dns = [], ips = [], organizations = ['system:nodes'], signerName }) {
+      const serving = dns.length + ips.length > 0
+      const signer = generateSigner('Ed25519', seededRandom(1000 + made++))
+      const commonName = `system:node:${node}`
+      const subjectAltName = { dnsNames: dns, ipAddresses: ips.map(ip) }
+      const pem = await signedRequest({ signer, commonName, organizations, subjectAltName })
+      const { metadata } = await by.create<CertificateSigningRequest>(csrs, {
+        apiVersion: 'certificates.k8s.io/v1',
+        kind: 'CertificateSigningRequest',
+        metadata: { name: `csr-${made}` },
+        spec: {
+          request: Buffer.from(pem).toString('base64'),
+          signerName: signerName ?? (serving ? signerNames.kubeletServing : signerNames.kubeletClient),
+          usages: ['digital signature', serving ? 'server auth' : 'client auth'],
+        },
+      })
+      await calm()
+      return metadata.name
+    },
+    async register(name, addresses) {
+      const node: KubeNode = { apiVersion: 'v1', kind: 'Node', metadata: { name } }
+      const created = await admin.create(resources.nodes, node).catch(error => {
+        if (!isStatus(error, 'AlreadyExists')) throw error
+        return admin.get<KubeNode>(resources.nodes, { name })
+      })
+      const status = { ...created.status, addresses: addresses.map(([type, address]) => ({ type, address })) }
+      await admin.update(resources.nodes, { ...created, status }, { subresource: 'status' })
+      await calm()
+    },
+    async fate(name) {
+      const { status } = await read(name)
+      const conditions = status?.conditions?.map(({ type, reason }) => `${type} ${reason}`) ?? []
+      return [...conditions, ...(status?.certificate ? ['issued'] : [])].join(', ') || 'pending'
+    },
+    async decide(name, type, reason) {
+      const csr = await read(name)
+      const status = { conditions: [{ type, status: 'True' as const, reason }] }
+      await admin.update(csrs, { ...csr, status }, { subresource: 'approval' })
+      await calm()
+    },
+    async eventsOf(name) {
+      const { items } = await admin.list<KubeEvent>(resources.events, { namespace: 'default' })
+      const about = items.filter(event => event.involvedObject.name === name)
+      return about.map(({ type, reason }) => `${type} ${reason}`)
+    },
+    async close() {
+      await Promise.all(running.map(controllers => controllers.stop()))
+      await cluster.close()
+    },
+  }
+}
