@@ -8,7 +8,9 @@ import type { MachineProcess } from './machine.ts'
 /** Milliseconds that one durable write (fdatasync) of a group takes. */
 const COMMIT = { least: 0.2, most: 8 }
 
-interface Row extends Stored {
+/** One key as it is on the disk. The Stored is shared by all who open the database: it never changes. */
+export interface Row {
+  stored: Stored
   expiresAt: number | undefined
 }
 
@@ -24,15 +26,21 @@ interface Waiting {
  * the next group; one that was under way in a crash is there afterwards, whole, or not at all.
  */
 export class Database {
-  readonly rows = new Map<string, Row>()
-  revision = 1
+  readonly rows: Map<string, Row>
+  revision: number
   /** Every commit is refused, as by a full disk. */
   full = false
+
+  /** Empty, or a copy of another one. */
+  constructor(original?: Pick<Database, 'rows' | 'revision'>) {
+    this.rows = new Map(original?.rows)
+    this.revision = original?.revision ?? 1
+  }
 
   open(process: MachineProcess): Store {
     const revisions = new Revisions(defaultHistoryLimits, {
       revision: this.revision,
-      entries: [...this.rows.values()].map(({ expiresAt: _, ...stored }) => stored),
+      entries: [...this.rows.values()].map(({ stored }) => stored),
     })
     const random = process.random.stream('database')
     let queue: Waiting[] = []
@@ -70,7 +78,7 @@ export class Database {
       if (!current) return
       write({ key, expect: current.modRevision, value: null }).catch(error => process.log.warn(String(error)))
     })
-    for (const row of this.rows.values()) expiry.written(row.key, row.expiresAt)
+    for (const [key, { expiresAt }] of this.rows) expiry.written(key, expiresAt)
 
     return {
       get revision() {
@@ -89,7 +97,7 @@ export class Database {
 
   #commit(plan: Plan): void {
     for (const { event, expiresAt } of plan.changes) {
-      if (event.current) this.rows.set(event.key, { ...event.current, expiresAt })
+      if (event.current) this.rows.set(event.key, { stored: event.current, expiresAt })
       else this.rows.delete(event.key)
       this.revision = event.revision
     }

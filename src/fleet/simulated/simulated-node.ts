@@ -1,0 +1,72 @@
+import type { AgentOptions } from '../../agent/agent-options.ts'
+import { startAgent } from '../../agent/agent.ts'
+import type { Foundation } from './foundation.ts'
+import { type HeldPair, heldPair } from './held-pair.ts'
+import type { NodeClaims } from './issuance-watch.ts'
+import type { Machine } from './machine.ts'
+import type { Network } from './network.ts'
+
+const directory = '/var/lib/kubelet/pki'
+const bootstrapPath = '/etc/kubernetes/bootstrap-kubelet.conf'
+
+export interface SimulatedNodeOptions extends NodeClaims {
+  machine: Machine
+  network: Network
+  foundation: Foundation
+  /** Laid over the agent's options: how often it reports, looks at its clock … */
+  agent?: Partial<AgentOptions>
+}
+
+/** One node: its disk holds the bootstrap kubeconfig from the beginning, its agent is started and killed at will. */
+export class SimulatedNode {
+  readonly machine: Machine
+  readonly name: string
+  readonly address: string
+  readonly #options: SimulatedNodeOptions
+
+  constructor(options: SimulatedNodeOptions) {
+    this.#options = options
+    this.machine = options.machine
+    this.name = options.name
+    this.address = options.address
+    const { disk } = this.machine
+    disk.makeDirectory('/etc/kubernetes', 0o755)
+    disk.write(bootstrapPath, options.foundation.bootstrapKubeconfig, { mode: 0o600, sync: true })
+    disk.syncDirectory('/etc/kubernetes')
+    disk.syncDirectory('/etc')
+    disk.syncDirectory('/')
+  }
+
+  start(): void {
+    const { machine, network, name, address, agent } = this.#options
+    const process = machine.start()
+    startAgent(
+      {
+        nodeName: name,
+        addresses: [
+          { type: 'InternalIP', address },
+          { type: 'Hostname', address: name },
+        ],
+        certDirectory: directory,
+        kubeconfigPath: '/etc/kubernetes/kubelet.conf',
+        bootstrapKubeconfigPath: bootstrapPath,
+        rotateCertificates: true,
+        serverTLSBootstrap: true,
+        keyAlgorithm: 'Ed25519',
+        ...agent,
+      },
+      {
+        clock: process.clock,
+        random: process.random.stream('agent'),
+        disk: process.disk,
+        log: process.log,
+        connect: network.connectFrom(process),
+      },
+    )
+  }
+
+  /** What the disk holds now; undefined where there is no usable pair. */
+  held(kind: 'kubelet-client' | 'kubelet-server'): HeldPair | undefined {
+    return heldPair(this.machine.disk, `${directory}/${kind}-current.pem`)
+  }
+}
