@@ -23,12 +23,13 @@ export function formatTable<Row>(
   return alignColumns(lines)
 }
 
-/** Lines of cells, each column as wide as its widest cell. Ends with a newline. */
+/** Lines of cells, each column as wide as its widest cell that has another behind it. Ends with a newline. */
 export function alignColumns(lines: readonly (readonly string[])[], indent = ''): string {
   const widths: number[] = []
   for (const line of lines) {
-    for (const [n, cell] of line.entries()) widths[n] = Math.max(widths[n] ?? 0, [...cell].length)
+    for (const [n, cell] of line.slice(0, -1).entries())
+      widths[n] = Math.max(widths[n] ?? 0, [...cell].length)
   }
-  const pad = (cell: string, n: number) => cell + ' '.repeat((widths[n] ?? 0) - [...cell].length)
+  const pad = (cell: string, n: number) => cell + ' '.repeat(Math.max(0, (widths[n] ?? 0) - [...cell].length))
   return lines.map(line => `${indent}${line.map(pad).join('   ').trimEnd()}\n`).join('')
 }

@@ -37,9 +37,7 @@ export const CONTROLLER_PATIENCE = 60_000
 export function leaseEvidence(leases: readonly ControllerLease[] | undefined): Evidence[] {
   if (!leases) return []
   if (leases.length === 0) {
-    return [
-      { fact: 'no Lease of kube-controller-manager or rollcall-controller', source: 'Leases in kube-system' },
-    ]
+    return [{ fact: 'no Lease of kube-controller-manager or rollcall', source: 'Leases in kube-system' }]
   }
   return leases.map(({ name, holder, renewedAgo, live }) => ({
     fact: live
@@ -49,8 +47,15 @@ export function leaseEvidence(leases: readonly ControllerLease[] | undefined): E
   }))
 }
 
-/** Leases in kube-system of the programs that may approve and sign. */
-export const leaseNames = ['kube-controller-manager', 'rollcall-controller'] as const
+/** Whether a Lease in kube-system is of a program that may approve and sign. */
+export function isControllerLease({ metadata }: Lease): boolean {
+  return metadata.name === 'kube-controller-manager' || isRollcall(metadata.name)
+}
+
+/** Whether a Lease is of Rollcall's controllers, whatever name after `rollcall` it was given. */
+export function isRollcall(leaseName: string): boolean {
+  return /^rollcall(-|$)/.test(leaseName)
+}
 
 /** What a Lease says about its holder. `now` in milliseconds since the epoch, by our clock. */
 export function controllerLease({ metadata, spec = {} }: Lease, now: number): ControllerLease {

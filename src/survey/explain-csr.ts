@@ -138,7 +138,7 @@ function explainUnsigned({ csr, now, leases, unchecked }: CsrFacts): Explanation
 
 const signerCommands = [
   {
-    run: 'kubectl -n kube-system get lease kube-controller-manager rollcall-controller',
+    run: 'kubectl -n kube-system get lease',
     purpose: 'shows who runs',
   },
   {

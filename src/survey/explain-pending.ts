@@ -1,7 +1,7 @@
 import { formatAge } from '../kube/time-format.ts'
 import { signerNames } from '../kube/types.ts'
 import { formatName } from '../x509/name.ts'
-import { CONTROLLER_PATIENCE, type CsrFacts, leaseEvidence } from './csr-facts.ts'
+import { CONTROLLER_PATIENCE, type CsrFacts, isRollcall, leaseEvidence } from './csr-facts.ts'
 import { type Command, type Evidence, type Explanation, shellWord } from './explanation.ts'
 import { createdAt, readSpecRequest } from './request-facts.ts'
 
@@ -78,7 +78,7 @@ function servingReason(facts: CsrFacts, age: number): Reason {
   const refused = wouldBeRefused(facts)
   if (refused) return refused
   const proven = facts.verdict?.outcome === 'Approve' ? facts.verdict.reasons[0]?.message : undefined
-  const ours = facts.leases?.filter(lease => lease.name.startsWith('rollcall'))
+  const ours = facts.leases?.filter(lease => isRollcall(lease.name))
   return waitingForController({ ...facts, ...(ours && { leases: ours }) }, age, proven)
 }
 

@@ -15,7 +15,12 @@ import {
   signerNames,
 } from '../../kube/types.ts'
 import { isUndecided } from '../../survey/cluster-survey.ts'
-import { type ControllerLease, type CsrFacts, controllerLease, leaseNames } from '../../survey/csr-facts.ts'
+import {
+  type ControllerLease,
+  type CsrFacts,
+  controllerLease,
+  isControllerLease,
+} from '../../survey/csr-facts.ts'
 import { createdAt, nodeOfRequest } from '../../survey/request-facts.ts'
 import { getRequest } from './requests.ts'
 
@@ -51,16 +56,8 @@ export async function gatherCsrFacts(client: KubeClient, name: string, now: numb
 }
 
 async function readLeases(client: KubeClient, now: number): Promise<ControllerLease[]> {
-  const found: ControllerLease[] = []
-  for (const name of leaseNames) {
-    try {
-      const lease = await client.get<Lease>(resources.leases, { name, namespace: 'kube-system' })
-      found.push(controllerLease(lease, now))
-    } catch (error) {
-      if (!isStatus(error, 'NotFound')) throw error
-    }
-  }
-  return found
+  const { items } = await listAll<Lease>(client, resources.leases, { namespace: 'kube-system' })
+  return items.filter(isControllerLease).map(lease => controllerLease(lease, now))
 }
 
 /** The newest later request for the same node and signer. */
