@@ -20,11 +20,14 @@ function refusal(check: () => void): string | undefined {
 
 const textOf = (base64: string) => Buffer.from(base64, 'base64').toString('latin1')
 
+/** What Kubernetes shows is Go's text alone. */
+const goText = (complaint: string | undefined) => complaint?.replace(/^certificate request: /, '')
+
 /** Why `spec.request` (base64 of PEM) is no signed request, or undefined. */
 export function requestComplaint(request: string): string | undefined {
   const [first] = decodePem(textOf(request))
   if (first?.label !== 'CERTIFICATE REQUEST') return 'PEM block type must be CERTIFICATE REQUEST'
-  return refusal(() => requireRequestSignature(parseCertificateRequest(first.bytes)))
+  return goText(refusal(() => requireRequestSignature(parseCertificateRequest(first.bytes))))
 }
 
 /** Why `status.certificate` (base64 of PEM) holds no certificates, or undefined. */

@@ -1,5 +1,6 @@
 import { resources, type SubjectAccessReview } from '../../kube/types.ts'
 import type { Access } from '../access/access.ts'
+import { apiError } from '../wire/api-error.ts'
 import { fieldError } from '../wire/field-error.ts'
 import type { ReviewResource } from './resource.ts'
 import {
@@ -35,21 +36,22 @@ export const localSubjectAccessReviews: ReviewResource<SubjectAccessReview> = {
   namespaced: true,
   singular: 'localsubjectaccessreview',
   validate(review) {
-    const { resourceAttributes, nonResourceAttributes } = review.spec
-    const errors = [
+    const { nonResourceAttributes } = review.spec
+    const text = 'disallowed on this kind of request'
+    return [
       ...accessSpecErrors(review.spec),
       ...subjectErrors(review.spec),
       ...emptyMetadataErrors(review, ['namespace']),
+      ...(nonResourceAttributes
+        ? [fieldError.invalid('spec.nonResourceAttributes', nonResourceAttributes, text)]
+        : []),
     ]
-    const namespace = resourceAttributes?.namespace ?? ''
-    if (resourceAttributes && namespace !== (review.metadata.namespace ?? '')) {
-      const text = 'must match metadata.namespace'
-      errors.push(fieldError.invalid('spec.resourceAttributes.namespace', namespace, text))
+  },
+  review(review, { access, namespace }) {
+    const asked = review.spec.resourceAttributes?.namespace ?? ''
+    if (asked !== namespace) {
+      throw apiError.badRequest(`spec.resourceAttributes.namespace must match namespace: ${namespace}`)
     }
-    if (nonResourceAttributes) {
-      const text = 'disallowed on this kind of request'
-      errors.push(fieldError.invalid('spec.nonResourceAttributes', nonResourceAttributes, text))
-    }
-    return errors
+    return answer(review, access)
   },
 }

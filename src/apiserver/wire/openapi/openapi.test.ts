@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { allResources } from '../../resources/index.ts'
+import type { ServedDocument } from '../document.ts'
+import { openApiV3 } from './openapi.ts'
+
+const documents = openApiV3(allResources)
+// biome-ignore lint/suspicious/noExplicitAny: a document is read as any JSON is
+const read = (document: ServedDocument | undefined): any =>
+  document && JSON.parse(Buffer.from(document.body).toString())
+
+test('the root names a document with its hash for each group and version', () => {
+  const { paths } = read(documents('/openapi/v3'))
+  for (const [name, { serverRelativeURL }] of Object.entries<{ serverRelativeURL: string }>(paths)) {
+    const [path = '', hash] = serverRelativeURL.split('?hash=')
+    assert.equal(path, `/openapi/v3/${name}`)
+    assert.equal(documents(path)?.hash, hash)
+  }
+  assert.ok('api/v1' in paths && 'apis/certificates.k8s.io/v1' in paths)
+  assert.equal(documents('/openapi/v3/apis/apps/v1'), undefined)
+  assert.equal(documents('/openapi/v2'), undefined)
+})
+
+test('PATCH of a resource says that fieldValidation and dryRun are supported', () => {
+  const { paths } = read(documents('/openapi/v3/apis/certificates.k8s.io/v1'))
+  const { patch } = paths['/apis/certificates.k8s.io/v1/certificatesigningrequests/{name}']
+  assert.deepEqual(patch['x-kubernetes-group-version-kind'], {
+    group: 'certificates.k8s.io',
+    version: 'v1',
+    kind: 'CertificateSigningRequest',
+  })
+  const names = patch.parameters.map(({ name }: { name: string }) => name)
+  assert.ok(names.includes('fieldValidation') && names.includes('dryRun'))
+})
+
+test('the schema tells kubectl how lists merge', () => {
+  const { schemas } = read(documents('/openapi/v3/api/v1')).components
+  const { conditions, addresses } = schemas['io.k8s.api.core.v1.NodeStatus'].properties
+  assert.equal(conditions['x-kubernetes-patch-merge-key'], 'type')
+  assert.equal(addresses['x-kubernetes-patch-strategy'], 'merge')
+  const { finalizers } = schemas['io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'].properties
+  assert.equal(finalizers['x-kubernetes-patch-strategy'], 'merge')
+  assert.deepEqual(schemas['io.k8s.api.core.v1.Node']['x-kubernetes-group-version-kind'], [
+    { group: '', version: 'v1', kind: 'Node' },
+  ])
+})
+
+test('every reference of every document leads to a component, and operation ids are unique', () => {
+  for (const name of Object.keys(read(documents('/openapi/v3')).paths)) {
+    const document = documents(`/openapi/v3/${name}`)
+    const { components } = read(document)
+    const text = Buffer.from(document?.body ?? []).toString()
+    for (const [, component = ''] of text.matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)) {
+      assert.ok(component in components.schemas, `${name}: ${component}`)
+    }
+    const ids = [...text.matchAll(/"operationId":"(\w+)"/g)].map(([, id]) => id)
+    assert.equal(new Set(ids).size, ids.length, name)
+  }
+})

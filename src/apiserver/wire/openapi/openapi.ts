@@ -1,0 +1,71 @@
+/** OpenAPI v3: the root that names a document for each group and version, and those documents. */
+import type { Resource } from '../../resources/resource.ts'
+import { jsonDocument, type ServedDocument } from '../document.ts'
+import { collectComponents, componentName, componentSchema, listSchema } from './components.ts'
+import { kindOf, pathsOf, rootOf } from './paths.ts'
+import { schemaOf } from './schema.ts'
+
+type Json = Record<string, unknown>
+
+const meta = 'io.k8s.apimachinery.pkg.apis.meta.v1'
+
+function componentsOf(resources: readonly Resource[]): Json {
+  const components = new Map<string, Json>()
+  for (const type of ['DeleteOptions', 'Status', 'ListMeta']) collectComponents(type, components)
+  components.set(`${meta}.Patch`, {
+    description: 'Patch is provided to give a concrete name and type to the Kubernetes PATCH request body.',
+    type: 'object',
+  })
+  for (const resource of resources) {
+    collectComponents(resource.kind, components)
+    const schema = schemaOf(resource)
+    const name = componentName(schema)
+    components.set(name, componentSchema(schema, [kindOf(resource)]))
+    if (resource.stored) components.set(`${name}List`, listSchema(schema, kindOf(resource)))
+  }
+  return Object.fromEntries([...components].sort(([left], [right]) => (left < right ? -1 : 1)))
+}
+
+function documentOf(resources: readonly Resource[]): ServedDocument {
+  const paths = Object.assign({}, ...resources.map(pathsOf)) as Json
+  return jsonDocument({
+    openapi: '3.0.0',
+    info: { title: 'Kubernetes', version: 'v1.36.0' },
+    paths: Object.fromEntries(Object.entries(paths).sort(([left], [right]) => (left < right ? -1 : 1))),
+    components: { schemas: componentsOf(resources) },
+  })
+}
+
+/** Documents of `/openapi/v3` and the paths below it; undefined for a path that is none of them. */
+export type OpenApi = (path: string) => ServedDocument | undefined
+
+/** Documents are made when one is first asked for: most servers never are. */
+export function openApiV3(resources: readonly Resource[]): OpenApi {
+  const byRoot = new Map<string, Resource[]>()
+  for (const resource of resources) {
+    const root = rootOf(resource)
+    byRoot.set(root, [...(byRoot.get(root) ?? []), resource])
+  }
+  const made = new Map<string, ServedDocument>()
+  const remember = (path: string, make: () => ServedDocument) => {
+    const document = made.get(path) ?? make()
+    made.set(path, document)
+    return document
+  }
+  const group = (root: string, own: readonly Resource[]) =>
+    remember(`/openapi/v3${root}`, () => documentOf(own))
+  const index = () => {
+    const paths = [...byRoot].map(([root, own]) => [
+      root.slice(1),
+      { serverRelativeURL: `/openapi/v3${root}?hash=${group(root, own).hash}` },
+    ])
+    return jsonDocument({ paths: Object.fromEntries(paths) })
+  }
+  return path => {
+    const plain = path.replace(/\/+$/, '')
+    if (plain === '/openapi/v3') return remember(plain, index)
+    const root = plain.slice('/openapi/v3'.length)
+    const own = plain.startsWith('/openapi/v3/') ? byRoot.get(root) : undefined
+    return own && group(root, own)
+  }
+}
