@@ -11,7 +11,7 @@ import { type Extension, encodeExtension, findExtension, readExtension } from '.
 import { type Name, readName } from './name.ts'
 import { decodePem } from './pem.ts'
 import { readPublicKey } from './public-key.ts'
-import { checkSignature } from './signature.ts'
+import { checkSignatureOnce } from './signature-once.ts'
 import { encodeTime, readTime } from './time.ts'
 
 // The door of this room for those who hold certificates.
@@ -107,10 +107,10 @@ function readExtensions(reader: DerReader, version: 1 | 2 | 3): Extension[] {
   return extensions
 }
 
-/** Every certificate of the text, in order; PEM blocks with another label are skipped. Throws X509_MALFORMED. */
+/** Every certificate of the text, in order; as in client-go, PEM blocks with another label or with headers are skipped. */
 export function parseCertificatesPem(text: string): Certificate[] {
   return decodePem(text)
-    .filter(block => block.label === 'CERTIFICATE')
+    .filter(({ label, headers }) => label === 'CERTIFICATE' && !headers)
     .map(block => parseCertificate(block.bytes))
 }
 
@@ -153,5 +153,5 @@ export function encodeTbsCertificate(fields: CertificateFields): Uint8Array {
 
 /** Whether the issuer's key signed the certificate. Nothing else of the issuer is looked at; SHA-1 never counts. */
 export function certificateSignatureIsValid(certificate: Certificate, issuer: Certificate): boolean {
-  return checkSignature(certificate, issuer).ok
+  return checkSignatureOnce(certificate, issuer).ok
 }

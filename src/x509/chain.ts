@@ -5,7 +5,7 @@ import { commonName, organizations } from './name.ts'
 import { whyNotPermitted } from './name-constraints.ts'
 import { oids } from './oid.ts'
 import { serialDecimal } from './serial-number.ts'
-import { checkSignature } from './signature.ts'
+import { checkSignatureOnce } from './signature-once.ts'
 
 /** Whether a certificate may be relied on; `reason` is Go's error text. */
 export type Verification = { ok: true } | { ok: false; reason: string }
@@ -107,7 +107,7 @@ function whyNotSignedBy(child: Certificate, parent: Certificate): string | undef
     return cannotSign
   if (parent.keyUsage !== undefined && parent.keyUsage.length > 0 && !parent.keyUsage.includes('keyCertSign'))
     return cannotSign
-  const check = checkSignature(child, parent)
+  const check = checkSignatureOnce(child, parent)
   return check.ok ? undefined : check.reason
 }
 

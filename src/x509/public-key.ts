@@ -38,9 +38,15 @@ export function parsePublicKey(spki: Uint8Array): PublicKeyInfo {
   return key
 }
 
-/** node's key object for a SubjectPublicKeyInfo. The costly part of verifying: do it once a key. */
+const imported = new WeakMap<Uint8Array, KeyObject>()
+
+/** node's key object for a SubjectPublicKeyInfo. Costs half a verification, so it is kept as long as `spki` itself. */
 export function importPublicKey(spki: Uint8Array): KeyObject {
-  return createPublicKey({ key: Buffer.from(spki), format: 'der', type: 'spki' })
+  const known = imported.get(spki)
+  if (known !== undefined) return known
+  const key = createPublicKey({ key: Buffer.from(spki), format: 'der', type: 'spki' })
+  imported.set(spki, key)
+  return key
 }
 
 function keyType(oid: string, parameters: Uint8Array | undefined, bits: Uint8Array, at: DerReader): string {
@@ -56,8 +62,10 @@ function keyType(oid: string, parameters: Uint8Array | undefined, bits: Uint8Arr
       if (bits.length !== 32) throw at.fail(`${name} key of ${bits.length} bytes, must be 32`)
       return name
     }
+    case oids.dsa:
+      return dsaKeyType(parameters, bits, at)
     default:
-      return oid === oids.dsa ? 'DSA' : oid
+      return oid
   }
 }
 
@@ -67,6 +75,20 @@ function ecKeyType(parameters: Uint8Array | undefined, bits: Uint8Array, at: Der
   if (curve === undefined) throw at.fail('unsupported elliptic curve')
   if (!isOnCurve(curve, bits)) throw at.fail(`not an uncompressed point of ${curve.name}`)
   return curve.name
+}
+
+/** Go still reads DSA keys (p, q, g as parameters) and verifies nothing with them. */
+function dsaKeyType(parameters: Uint8Array | undefined, bits: Uint8Array, at: DerReader): string {
+  if (parameters === undefined) throw at.fail('DSA key without parameters')
+  const outer = new DerReader(parameters, 'DSA parameters')
+  const inside = outer.enter(tags.sequence)
+  const value = new DerReader(bits, 'DSA public key')
+  const numbers = [inside.integer(), inside.integer(), inside.integer(), value.integer()]
+  inside.finish()
+  value.finish()
+  const positive = numbers.every(number => (number[0] ?? 0) < 0x80 && number.some(byte => byte !== 0))
+  if (!positive) throw at.fail('DSA key with a number that is not positive')
+  return 'DSA'
 }
 
 function rsaKeyType(parameters: Uint8Array | undefined, bits: Uint8Array, at: DerReader): string {

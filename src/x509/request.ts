@@ -7,7 +7,6 @@ import {
   type SignatureAlgorithm,
   signatureAlgorithmName,
 } from './algorithms.ts'
-import { BoundedCache } from './bounded-cache.ts'
 import { contextTag, DerReader, plainBytes, tags } from './der.ts'
 import {
   encode,
@@ -18,7 +17,6 @@ import {
   encodeSmallInteger,
 } from './der-write.ts'
 import { type Extension, encodeExtension, findExtension } from './extension.ts'
-import { sha256Hex } from './fingerprint.ts'
 import { type Name, readName } from './name.ts'
 import { type NoteOddity, type Oddity, oddityNotes } from './oddity.ts'
 import { oids } from './oid.ts'
@@ -32,7 +30,7 @@ import {
   parseSubjectAltName,
   type SubjectAltName,
 } from './san.ts'
-import { checkSignature, type SignatureCheck } from './signature.ts'
+import { checkSignatureOnce } from './signature-once.ts'
 
 export type { Oddity } from './oddity.ts'
 
@@ -105,21 +103,15 @@ function aligned(bytes: Uint8Array, unusedBits: number): Uint8Array {
   return bytes.map((byte, i) => (byte >>> unusedBits) | (((bytes[i - 1] ?? 0) << (8 - unusedBits)) & 0xff))
 }
 
-const verified = new BoundedCache<SignatureCheck>(10_000)
-
 /** Whether the request is signed with its own key. Verified once, then remembered by the SHA-256 of its bytes. */
 export function requestSignatureIsValid(request: CertificateRequest): boolean {
-  return checkRequestSignature(request).ok
+  return checkSignatureOnce(request, request, true).ok
 }
 
 /** Throws X509_BAD_SIGNATURE with Go's reason unless the request is signed with its own key. */
 export function requireRequestSignature(request: CertificateRequest): void {
-  const check = checkRequestSignature(request)
+  const check = checkSignatureOnce(request, request, true)
   if (!check.ok) throw new RollcallError('X509_BAD_SIGNATURE', `certificate request: ${check.reason}`)
-}
-
-function checkRequestSignature(request: CertificateRequest): SignatureCheck {
-  return verified.getOrCompute(sha256Hex(request.raw), () => checkSignature(request, request, true))
 }
 
 export interface RequestInfo {
