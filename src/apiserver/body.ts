@@ -77,11 +77,15 @@ function unrecognized(kind: string, format: string, error: unknown): Error {
   )
 }
 
-/** Drops fields that are null, which to Kubernetes' types is the same as absent. Throws ApiError 400 for absurd depth. */
-function clean(value: unknown, depth = 0): void {
+/**
+ * Drops fields that are null, which to Kubernetes' types is the same as absent. Throws ApiError 400 for absurd depth and
+ * for `__proto__`, which copying would turn into a prototype.
+ */
+export function clean(value: unknown, depth = 0): void {
   if (typeof value !== 'object' || value === null) return
   if (depth > DEPTH) throw apiError.badRequest(`the object is nested deeper than ${DEPTH} levels`)
   for (const [key, item] of Object.entries(value)) {
+    if (key === '__proto__') throw apiError.badRequest('the object may not contain the field "__proto__"')
     if (item === null && !Array.isArray(value)) delete (value as Record<string, unknown>)[key]
     else clean(item, depth + 1)
   }
@@ -95,7 +99,8 @@ export function requireObject(value: unknown, ref: ResourceRef): KubeObject {
   const expected = apiVersionOf(ref)
   if (!isRecord(value))
     throw cannotBeHandled(ref, 'json: cannot unmarshal into Go value: an object is expected')
-  const { kind = ref.kind, apiVersion = expected } = value
+  const kind = value.kind || ref.kind
+  const apiVersion = value.apiVersion || expected
   if (apiVersion !== expected)
     throw apiError.badRequest(
       `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,

@@ -16,6 +16,7 @@ import { type RequestInfo, requestInfo } from './request-info.ts'
 import { indexResources } from './resource-index.ts'
 import type { Resource } from './resources/resource.ts'
 import { pageNotFound, statusOf, statusResponse } from './response.ts'
+import { observeWrites } from './storage/observe-writes.ts'
 import type { Store } from './storage/store.ts'
 import { Bookmarks } from './watch/bookmarks.ts'
 import { WatchHub } from './watch/watch-hub.ts'
@@ -36,7 +37,9 @@ export interface ApiOptions {
 
 /** The embedded Kubernetes API over a store. It does not close the store. */
 export function createApi(options: ApiOptions): Api {
-  const { store, access, clock, random, log, audit } = options
+  const { access, clock, random, log, audit } = options
+  const storage = observeWrites(options.store)
+  const { store } = storage
   const closing = new AbortController()
   const resources = indexResources(options.resources)
   const core: Core = {
@@ -62,6 +65,7 @@ export function createApi(options: ApiOptions): Api {
   const checks: HealthChecks = {
     ping: () => undefined,
     log: () => undefined,
+    storage: storage.failure,
     shutdown: () => (closing.signal.aborted ? 'shutting down' : undefined),
   }
 

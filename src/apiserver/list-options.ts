@@ -72,8 +72,8 @@ export interface WatchOptions {
   /** Undefined: begin with what is there. */
   after: number | undefined
   bookmarks: boolean
-  /** WatchList (W-5): what is there as ADDED, then a bookmark that says so. */
-  sendInitialEvents: boolean
+  /** WatchList (W-5): what is there as ADDED, then a bookmark that says so; false: only what comes. */
+  sendInitialEvents: boolean | undefined
   timeoutSeconds: number | undefined
 }
 
@@ -98,7 +98,7 @@ export function watchOptionsOf(query: URLSearchParams): WatchOptions {
   return {
     after: resourceVersionOf(query),
     bookmarks: flag(query, 'allowWatchBookmarks'),
-    sendInitialEvents: flag(query, 'sendInitialEvents'),
+    sendInitialEvents: sendInitialEvents === null ? undefined : flag(query, 'sendInitialEvents'),
     timeoutSeconds: countOf(query, 'timeoutSeconds'),
   }
 }

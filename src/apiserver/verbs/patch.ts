@@ -4,7 +4,7 @@ import { applyMergePatch } from '../../kube/patch/merge-patch.ts'
 import { applyStrategicMergePatch } from '../../kube/patch/strategic-merge.ts'
 import type { ApiRequest, ApiResponse } from '../../kube/transport.ts'
 import type { KubeObject } from '../../kube/types.ts'
-import { mediaTypeOf, parseJson, requireObject } from '../body.ts'
+import { clean, mediaTypeOf, parseJson, requireObject } from '../body.ts'
 import type { Call } from '../call.ts'
 import { formOf } from '../representation.ts'
 import { parseObject } from '../stored-object.ts'
@@ -37,6 +37,7 @@ export async function patch(call: Call): Promise<ApiResponse> {
       // The stored version's own copy: patches share what they do not change.
       const original = parseObject(stored)
       const patched = apply(original as unknown as JsonObject, value, resource.kind)
+      clean(patched)
       const object = requireObject(patched, resource)
       const warnings = fieldWarnings(validation, resource, { object, duplicates }, text =>
         refuseStrictly(value, text),

@@ -25,10 +25,10 @@ export function watch(call: Call): ApiResponse {
     throw tooLargeResourceVersion(options.after ?? 0, start)
 
   const lineOf = lineMaker(call, form)
-  const withState = options.after === undefined || options.sendInitialEvents
+  const withState = options.sendInitialEvents ?? options.after === undefined
   const stops: (() => void)[] = []
   const { feed, body } = watchStream({
-    initial: initialLines(call, form, selection, options, lineOf),
+    initial: withState ? initialLines(call, form, selection, options, lineOf) : [].values(),
     backlog: core.limits.watchBacklog,
     onClose: () => {
       for (const stop of stops) stop()
@@ -81,9 +81,8 @@ function initialLines(
   lineOf: (change: Change) => Uint8Array,
 ): Iterator<Line> {
   const { store } = call.core
-  if (options.after !== undefined && !options.sendInitialEvents) return [].values()
   const { items, revision } = pageOf(store, selection, { state: { kind: 'latest' } })
-  return lines(items, options.sendInitialEvents && options.bookmarks)
+  return lines(items, options.sendInitialEvents === true && options.bookmarks)
 
   function* lines(stored: readonly Stored[], initialEnd: boolean): Generator<Line> {
     for (const item of stored) yield () => lineOf({ type: 'ADDED', stored: item, revision: item.modRevision })
