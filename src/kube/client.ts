@@ -3,10 +3,14 @@
  * Every method rejects with RollcallError API_UNREACHABLE (no answer) or ApiStatusError (an answer that is an error).
  */
 import { RollcallError } from '../errors.ts'
+import { ApiStatusError, isExpired, statusOf } from './api-status.ts'
 import { readJsonLines } from './json-lines.ts'
 import { collectionPath, listQuery, objectPath } from './resource-path.ts'
 import type { ApiRequest, ApiResponse, Transport } from './transport.ts'
 import type { KubeList, KubeObject, ResourceRef, Status, WatchEvent } from './types.ts'
+
+// The door of this room for those who handle its errors.
+export { ApiStatusError, isExpired, isStatus } from './api-status.ts'
 
 export interface ListOptions {
   /** Empty or absent: all namespaces. */
@@ -73,54 +77,34 @@ export interface KubeClient {
   raw(path: string, signal?: AbortSignal): Promise<string>
 }
 
-/** An answer of the API that is an error; `status` is its metav1.Status. */
-export class ApiStatusError extends RollcallError {
-  readonly status: Status
-
-  constructor(status: Status, action?: string) {
-    const { code, reason, message } = status
-    const what = `${message || 'no message'} (${code}${reason ? ` ${reason}` : ''})`
-    super('API_STATUS', action ? `${action}: ${what}` : what, { code, reason })
-    this.name = 'ApiStatusError'
-    this.status = status
-  }
-}
-
-/** Whether `error` is an answer with this metav1.StatusReason, e.g. `NotFound`, `Conflict`, `AlreadyExists`. */
-export function isStatus(error: unknown, reason: string): error is ApiStatusError {
-  return error instanceof ApiStatusError && error.status.reason === reason
-}
-
-/** Whether the version or the page asked for is too old for the server: list anew. */
-export function isExpired(error: unknown): boolean {
-  return error instanceof ApiStatusError && error.status.code === 410
-}
-
 /** The page size client-go's pager asks for. */
 const PAGE_SIZE = 500
 
 /**
  * Lists page by page (500, or `options.limit`) and gives all items with the list's resourceVersion. When the pages'
- * snapshot is compacted meanwhile (410), it lists once more in one piece, as client-go's pager does.
+ * snapshot is compacted meanwhile (410), it lists once more in one piece, as client-go's pager does. `project` is applied
+ * to each page as it comes, so that what it drops is never held for the whole list.
  */
 export async function listAll<T extends KubeObject>(
   client: KubeClient,
   resource: ResourceRef,
   options: ListOptions = {},
   signal?: AbortSignal,
+  project: (item: T) => T = item => item,
 ): Promise<KubeList<T>> {
   const limit = options.limit ?? PAGE_SIZE
   const first = await client.list<T>(resource, { ...options, limit }, signal)
-  const items = [...first.items]
+  const items = first.items.map(project)
   let next = first.metadata.continue
   while (next) {
     try {
       const page = await client.list<T>(resource, { ...options, limit, continue: next }, signal)
-      for (const item of page.items) items.push(item)
+      for (const item of page.items) items.push(project(item))
       next = page.metadata.continue
     } catch (error) {
       if (!isExpired(error)) throw error
-      return client.list<T>(resource, { ...options, limit: 0 }, signal)
+      const whole = await client.list<T>(resource, { ...options, limit: 0 }, signal)
+      return { ...whole, items: whole.items.map(project) }
     }
   }
   const { resourceVersion } = first.metadata
@@ -212,7 +196,7 @@ export function createClient(transport: Transport): KubeClient {
           if (signal?.aborted) return
           const event = value as WatchEvent<T>
           if (event.type === 'ERROR')
-            throw new ApiStatusError(asStatus(event.object), `watch of ${pathOf(url)}`)
+            throw new ApiStatusError(statusOf(500, JSON.stringify(event.object)), `watch of ${pathOf(url)}`)
           yield event
         }
       } catch (error) {
@@ -262,47 +246,4 @@ function parseObject<T>(body: string, url: string): T {
       { cause },
     )
   }
-}
-
-/** The reasons of answers that carry no Status of their own (a proxy's, a load balancer's), as client-go names them. */
-const reasons: Record<number, string> = {
-  400: 'BadRequest',
-  401: 'Unauthorized',
-  403: 'Forbidden',
-  404: 'NotFound',
-  405: 'MethodNotAllowed',
-  406: 'NotAcceptable',
-  409: 'Conflict',
-  410: 'Gone',
-  415: 'UnsupportedMediaType',
-  422: 'Invalid',
-  429: 'TooManyRequests',
-  500: 'InternalError',
-  503: 'ServiceUnavailable',
-  504: 'Timeout',
-}
-
-function statusOf(code: number, body: string): Status {
-  try {
-    const parsed: unknown = JSON.parse(body)
-    if (parsed && typeof parsed === 'object' && 'kind' in parsed && parsed.kind === 'Status') {
-      return { code, ...parsed } as Status
-    }
-  } catch {
-    // Not JSON: the text itself is the message.
-  }
-  const reason = reasons[code]
-  return {
-    apiVersion: 'v1',
-    kind: 'Status',
-    metadata: {},
-    status: 'Failure',
-    message: body.trim().slice(0, 500) || 'the server gave no message',
-    ...(reason && { reason }),
-    code,
-  }
-}
-
-function asStatus(object: unknown): Status {
-  return statusOf(500, JSON.stringify(object))
 }

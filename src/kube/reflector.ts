@@ -77,12 +77,11 @@ export function startReflector<T extends KubeObject>(options: ReflectorOptions<T
 
   async function list(): Promise<void> {
     const watchdog = createWatchdog(clock, stopping.signal, LIST_TIMEOUT)
-    const { items, metadata } = await listAll<T>(client, resource, selectors, watchdog.signal).finally(
-      watchdog.stop,
-    )
+    const listing = listAll<T>(client, resource, selectors, watchdog.signal, project)
+    const { items, metadata } = await listing.finally(watchdog.stop)
     if (stopping.signal.aborted) return
     version = metadata.resourceVersion ?? ''
-    report(replaceAll(cache, items.map(project)))
+    report(replaceAll(cache, items))
     hasSynced = true
     synced.resolve()
   }

@@ -1,9 +1,9 @@
 /** May an operator's `csr approve` go through? Pure, so that the command only prints. */
 import { csrCondition } from '../kube/csr-conditions.ts'
-import type { CertificateSigningRequest } from '../kube/types.ts'
+import { type CertificateSigningRequest, type KubeNode, signerNames } from '../kube/types.ts'
 
-/** A name or address the request asks for, and what proves that it is the node's. */
-export interface SanProof {
+/** What the request claims to be the node's, and what proves it. */
+export interface Claim {
   /** E.g. `IP 10.0.0.7`. */
   shown: string
   /** E.g. `Node worker-1 status.addresses InternalIP`; absent: nothing proves it. */
@@ -15,7 +15,7 @@ export interface ApprovalFacts {
   csr: CertificateSigningRequest
   /** What keeps the request from being read or verified. */
   problem?: string
-  sans: readonly SanProof[]
+  claims: readonly Claim[]
   acceptUnproven: boolean
   /** The operator's own words. */
   reason?: string
@@ -26,18 +26,18 @@ export type ApprovalDecision =
   | { outcome: 'already' }
   | { outcome: 'refuse'; why: string }
 
-/** An unproven SAN needs `acceptUnproven` and a reason; a wildcard, a broken request and a denial cannot be overruled. */
+/** An unproven claim needs `acceptUnproven` and a reason; a wildcard, a broken request and a denial cannot be overruled. */
 export function decideApproval(facts: ApprovalFacts): ApprovalDecision {
-  const { csr, problem, sans, acceptUnproven, reason } = facts
+  const { csr, problem, claims, acceptUnproven, reason } = facts
   if (csrCondition(csr, 'Denied')) return refuse('it is already Denied, and a denial cannot be taken back')
   if (csrCondition(csr, 'Approved')) return { outcome: 'already' }
   if (problem) return refuse(problem)
-  const wildcards = sans.filter(san => san.wildcard).map(san => san.shown)
+  const wildcards = claims.filter(claim => claim.wildcard).map(claim => claim.shown)
   if (wildcards.length > 0) return refuse(`a wildcard is never approved for a node: ${wildcards.join(', ')}`)
-  const unproven = sans.filter(san => !san.evidence).map(san => san.shown)
+  const unproven = claims.filter(claim => !claim.evidence).map(claim => claim.shown)
   if (unproven.length > 0 && !(acceptUnproven && reason)) {
     const how = 'if you know better, give --accept-unproven and --reason'
-    return refuse(`nothing proves that the node has ${unproven.join(', ')}; ${how}`)
+    return refuse(`nothing proves ${unproven.join(', ')}; ${how}`)
   }
   return { outcome: 'write', message: approvalMessage(reason, unproven) }
 }
@@ -49,6 +49,17 @@ function refuse(why: string): ApprovalDecision {
 function approvalMessage(reason: string | undefined, unproven: readonly string[]): string {
   const accepted = unproven.length > 0 ? ` Accepted without proof: ${unproven.join(', ')}.` : ''
   return `This CSR was approved by rollcall csr approve${reason ? `: ${reason}` : ''}.${accepted}`
+}
+
+/** What `decideApproval` takes as a claim on an identity; undefined where the request claims none or may claim it. */
+export function identityClaim(csr: CertificateSigningRequest, node: KubeNode | undefined): Claim | undefined {
+  if (!node || csr.spec.signerName !== signerNames.kubeletClient) return undefined
+  const { name } = node.metadata
+  if (csr.spec.username === `system:node:${name}`) return undefined
+  // A bootstrap token may ask for any node's name. One whose node is down may be rejoining; one that works is not.
+  const ready = node.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True')
+  if (!ready) return undefined
+  return { shown: `the identity of node ${name}, which is Ready and did not ask itself`, wildcard: false }
 }
 
 /** The same for `csr deny`, which an approval stands against. */

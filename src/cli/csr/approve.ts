@@ -56,7 +56,7 @@ async function approve(
     const decision = decideApproval({
       csr,
       ...(review.problem && { problem: review.problem }),
-      sans: review.sans,
+      claims: review.claims,
       acceptUnproven: flags.acceptUnproven ?? false,
       ...(flags.reason && { reason: flags.reason }),
     })

@@ -116,10 +116,16 @@ test("the Node's addresses prove nothing for a request that another made", async
     { verbs: ['create'], apiGroups: ['certificates.k8s.io'], resources: ['certificatesigningrequests'] },
   ])
   await ask('stolen', { by: other })
+  await assert.rejects(csr('approve', 'stolen'), /nothing proves DNS "worker-1", IP 10\.0\.0\.11/)
+})
+
+test('a bootstrap token that asks for the name of a node at work is not waved through', async () => {
+  await ask('imposter', { by: cluster.bootstrapper, signerName: signerNames.kubeletClient })
   await assert.rejects(
-    csr('approve', 'stolen'),
-    /nothing proves that the node has DNS "worker-1", IP 10\.0\.0\.11/,
+    csr('approve', 'imposter'),
+    /the identity of node worker-1, which is Ready and did not ask/,
   )
+  await csr('deny', 'imposter', '--reason', 'worker-1 is in use')
 })
 
 test('a wildcard is refused whatever is given, and the other requests go through', async () => {
@@ -148,7 +154,7 @@ test('ls filters by node, requester, signer and decision', async () => {
     const lines = (await csr('ls', ...flags)).stdout.trimEnd().split('\n').slice(1)
     return lines.map(line => line.split(/\s+/)[0]).sort()
   }
-  assert.deepEqual(await list('--signer', 'client'), ['renewal'])
+  assert.deepEqual(await list('--signer', 'client'), ['imposter', 'renewal'])
   assert.deepEqual(await list('--requester', 'mallory'), ['stolen'])
   assert.deepEqual(await list('--node', 'worker-2'), [])
   assert.deepEqual(await list('--pending'), ['renewal', 'stolen', 'wild'])
@@ -156,7 +162,7 @@ test('ls filters by node, requester, signer and decision', async () => {
   const { items } = JSON.parse((await csr('ls', '-o', 'json', '--signer', 'client')).stdout)
   assert.deepEqual(
     items.map((item: CertificateSigningRequest) => item.metadata.name),
-    ['renewal'],
+    ['imposter', 'renewal'],
   )
   assert.match((await csr('ls', '-o', 'wide')).stdout, /DNS \*\.example/)
 })
@@ -272,7 +278,7 @@ test('status sums up nodes, certificates and what waits', async () => {
   assert.match(stdout, /^serving +valid 1 +expired 0 +not known 0$/m)
   assert.match(stdout, /^client +valid 0 +expired 0 +not known 1$/m)
   assert.match(stdout, /^next expiry +worker-1 serving, in 5\dm/m)
-  assert.match(stdout, /undecided for more than a minute:\n[^]*stolen.*rollcall csr explain stolen/)
+  assert.match(stdout, /undecided for more than a minute:\n(.*\n)*.*stolen.*rollcall csr explain stolen/)
 })
 
 test('status says when a certificate expired', async () => {

@@ -4,7 +4,7 @@ import { requestedSans } from '../../approve/requested-sans.ts'
 import { subjectNode } from '../../approve/subject-node.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { type CertificateSigningRequest, type KubeNode, signerNames } from '../../kube/types.ts'
-import type { SanProof } from '../../survey/operator-approval.ts'
+import { type Claim, identityClaim } from '../../survey/operator-approval.ts'
 import { namesIn } from '../../survey/requested-names.ts'
 import type { CertificateRequest } from '../../x509/request.ts'
 import { findNode } from './requests.ts'
@@ -19,7 +19,7 @@ export interface Review {
   nodeName?: string
   /** Absent: there is no such Node. */
   node?: KubeNode
-  sans: SanProof[]
+  claims: Claim[]
 }
 
 export async function reviewRequest(client: KubeClient, csr: CertificateSigningRequest): Promise<Review> {
@@ -32,23 +32,28 @@ export async function reviewRequest(client: KubeClient, csr: CertificateSigningR
     ...(problem && { problem: problem.message }),
     ...(nodeName && { nodeName }),
     ...(node && { node }),
-    sans: request ? proofs(csr, request, node) : [],
+    claims: request ? claimsOf(csr, request, node) : [],
   }
 }
 
 /** Only who asks as the node itself gets the Node's addresses counted: otherwise anybody could ask for them. */
-function proofs(
+function claimsOf(
   csr: CertificateSigningRequest,
   request: CertificateRequest,
   node: KubeNode | undefined,
-): SanProof[] {
+): Claim[] {
   const own = node && csr.spec.username === `system:node:${node.metadata.name}`
   const comparable = csr.spec.signerName === signerNames.kubeletServing
-  const provable = requestedSans(request).map(san => {
+  const addresses = requestedSans(request).map((san): Claim => {
     const evidence = own && comparable ? evidenceFor(san, node) : undefined
     return { shown: san.shown, wildcard: san.canonical.startsWith('*'), ...(evidence && { evidence }) }
   })
   const { emailAddresses, uris, others } = request.subjectAltName
   const unprovable = namesIn({ dnsNames: [], ipAddresses: [], emailAddresses, uris, others })
-  return [...provable, ...unprovable.map(shown => ({ shown, wildcard: false }))]
+  const identity = identityClaim(csr, node)
+  return [
+    ...addresses,
+    ...unprovable.map(shown => ({ shown, wildcard: false })),
+    ...(identity ? [identity] : []),
+  ]
 }

@@ -46,7 +46,7 @@ export function formatReview(review: Review, now: number): string {
         ]
       : []),
     ...(request?.oddities ?? []).map(({ code, text }) => ['oddity', `${code}: ${text}`]),
-    ...review.sans.map(({ shown, evidence }) => ['name', `${shown}   ${evidence ?? 'UNPROVEN'}`]),
+    ...review.claims.map(({ shown, evidence }) => ['claim', `${shown}   ${evidence ?? 'UNPROVEN'}`]),
     ...(nodeName ? [['node', node ? nodeName : `${nodeName}, which does not exist`]] : []),
     ...(node?.status?.addresses ?? []).map(({ type, address }) => ['address', `${type} ${address}`]),
     ...(csr.status?.conditions ?? []).map(condition => [
@@ -69,14 +69,14 @@ function certificateLines({ csr }: Review): string[][] {
   ]
 }
 
-function asValue({ csr, request, problem, nodeName, node, sans }: Review) {
+function asValue({ csr, request, problem, nodeName, node, claims }: Review) {
   return {
     request: csr,
     problem,
     subject: request && formatName(request.subject),
     key: request?.keyType,
     oddities: request?.oddities,
-    names: sans,
+    claims,
     node: nodeName,
     nodeAddresses: node?.status?.addresses,
   }
