@@ -7,6 +7,7 @@ import type { Clock, Log, Random } from '../ports.ts'
 import { reviewAccess } from './access-review.ts'
 import { AddressIndex } from './address-index.ts'
 import type { Facts } from './facts.ts'
+import { wantsAccessReview } from './gather-facts.ts'
 import { judge } from './judge.ts'
 import { type ApprovalPolicy, checkPolicy } from './policy.ts'
 import { readRequest } from './read-request.ts'
@@ -99,13 +100,10 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
     const reading = readRequest(csr)
     const nodeName = reading.request && subjectNode(reading.request)
     const node = nodeName === undefined ? undefined : nodes.get(nodeName)
-    const facts: Facts = { csr, reading, now: clock.now(), node, claims, policy }
-    const verdict = judge(facts)
-    // Asked only of requests that pass every other rule: a flood of bad ones costs no review.
-    if (verdict.reasons[0]?.code !== 'AccessNotReviewed' || nodeName === undefined)
-      return { verdict, nodeName }
-    const access = await reviewAccess(client, csr, nodeName, signal)
-    return { verdict: judge({ ...facts, access }), nodeName }
+    let facts: Facts = { csr, reading, now: clock.now(), node, claims, policy }
+    if (nodeName !== undefined && wantsAccessReview(facts))
+      facts = { ...facts, access: await reviewAccess(client, csr, nodeName, signal) }
+    return { verdict: judge(facts), nodeName }
   }
 
   function leavePending(csr: CertificateSigningRequest, verdict: Verdict, nodeName: string | undefined) {

@@ -1,47 +1,47 @@
 import assert from 'node:assert/strict'
-import { afterEach, beforeEach, test } from 'node:test'
+import { gatherFacts } from '../approve/gather-facts.ts'
+import { judge } from '../approve/judge.ts'
 import { csrCondition } from '../kube/csr-conditions.ts'
 import { resources } from '../kube/types.ts'
-import { type ControlledCluster, calm, startControlledCluster } from '../testing/controlled-cluster.ts'
+import { calm, nodeStatusPolicy, onCluster } from '../testing/controlled-cluster.ts'
 import { parseCertificatesPem } from '../x509/certificate.ts'
 import { verifyChain } from '../x509/chain.ts'
 import { formatName } from '../x509/name.ts'
 
-let cluster: ControlledCluster
-beforeEach(async () => {
-  cluster = await startControlledCluster()
-})
-afterEach(async () => {
-  await cluster.close()
-  assert.equal(cluster.clock.pending(), 0, 'timers are left')
-})
+onCluster(
+  'a bootstrapping node gets its client certificate, then its serving certificate, without time passing',
+  async cluster => {
+    await cluster.start()
+    const client = await cluster.ask({ by: cluster.bootstrapper, node: 'a' })
+    assert.equal(await cluster.fate(client), 'Approved AutoApproved, issued')
+    await cluster.register('a', [
+      ['Hostname', 'a'],
+      ['InternalIP', '10.0.0.1'],
+    ])
+    const serving = await cluster.ask({
+      by: await cluster.node('a'),
+      node: 'a',
+      dns: ['a'],
+      ips: ['10.0.0.1'],
+    })
+    assert.equal(await cluster.fate(serving), 'Approved SansProven, issued')
 
-test('a bootstrapping node gets its client certificate, then its serving certificate, without time passing', async () => {
-  await cluster.start()
-  const client = await cluster.ask({ by: cluster.bootstrapper, node: 'a' })
-  assert.equal(await cluster.fate(client), 'Approved AutoApproved, issued')
-  await cluster.register('a', [
-    ['Hostname', 'a'],
-    ['InternalIP', '10.0.0.1'],
-  ])
-  const serving = await cluster.ask({ by: await cluster.node('a'), node: 'a', dns: ['a'], ips: ['10.0.0.1'] })
-  assert.equal(await cluster.fate(serving), 'Approved SansProven, issued')
+    const { status } = await cluster.read(serving)
+    const [leaf, ...more] = parseCertificatesPem(Buffer.from(status?.certificate ?? '', 'base64').toString())
+    assert.ok(leaf && more.length === 0)
+    assert.equal(formatName(leaf.subject), 'CN=system:node:a,O=system:nodes')
+    const { certificate: root } = cluster.ca
+    assert.deepEqual(verifyChain([leaf], [root], { now: cluster.clock.now(), usage: 'serverAuth' }), {
+      ok: true,
+    })
+    const approved = csrCondition(await cluster.read(serving), 'Approved')
+    assert.match(approved?.message ?? '', /DNS "a" \(Node a status.addresses Hostname\)/)
+    assert.equal(approved?.lastUpdateTime, '2026-03-01T12:00:00Z')
+    assert.deepEqual(await cluster.eventsOf(serving), ['Normal SansProven'])
+  },
+)
 
-  const { status } = await cluster.read(serving)
-  const [leaf, ...more] = parseCertificatesPem(Buffer.from(status?.certificate ?? '', 'base64').toString())
-  assert.ok(leaf && more.length === 0)
-  assert.equal(formatName(leaf.subject), 'CN=system:node:a,O=system:nodes')
-  const { certificate: root } = cluster.ca
-  assert.deepEqual(verifyChain([leaf], [root], { now: cluster.clock.now(), usage: 'serverAuth' }), {
-    ok: true,
-  })
-  const approved = csrCondition(await cluster.read(serving), 'Approved')
-  assert.match(approved?.message ?? '', /DNS "a" \(Node a status.addresses Hostname\)/)
-  assert.equal(approved?.lastUpdateTime, '2026-03-01T12:00:00Z')
-  assert.deepEqual(await cluster.eventsOf(serving), ['Normal SansProven'])
-})
-
-test('C-11: a renewal is approved as one', async () => {
+onCluster('C-11: a renewal is approved as one', async cluster => {
   await cluster.start()
   const name = await cluster.ask({ by: await cluster.node('a'), node: 'a' })
   assert.match(
@@ -50,28 +50,31 @@ test('C-11: a renewal is approved as one', async () => {
   )
 })
 
-test('requests that were there before the controllers are judged when they start', async () => {
+onCluster('requests that were there before the controllers are judged when they start', async cluster => {
   const name = await cluster.ask({ by: cluster.bootstrapper, node: 'a' })
   await cluster.start()
   assert.equal(await cluster.fate(name), 'Approved AutoApproved, issued')
 })
 
-test('a serving request waits for its Node and its addresses, and is approved the moment they are there', async () => {
-  await cluster.start()
-  const name = await cluster.ask({ by: await cluster.node('a'), node: 'a', ips: ['10.0.0.1'] })
-  assert.equal(await cluster.fate(name), 'pending')
-  await cluster.register('a', [['Hostname', 'a']])
-  assert.equal(await cluster.fate(name), 'pending')
-  await cluster.register('a', [['InternalIP', '10.0.0.1']])
-  assert.equal(await cluster.fate(name), 'Approved SansProven, issued')
-  assert.deepEqual(await cluster.eventsOf(name), [
-    'Normal NodeNotFound',
-    'Normal SanUnproven',
-    'Normal SansProven',
-  ])
-})
+onCluster(
+  'a serving request waits for its Node and its addresses, and is approved the moment they are there',
+  async cluster => {
+    await cluster.start()
+    const name = await cluster.ask({ by: await cluster.node('a'), node: 'a', ips: ['10.0.0.1'] })
+    assert.equal(await cluster.fate(name), 'pending')
+    await cluster.register('a', [['Hostname', 'a']])
+    assert.equal(await cluster.fate(name), 'pending')
+    await cluster.register('a', [['InternalIP', '10.0.0.1']])
+    assert.equal(await cluster.fate(name), 'Approved SansProven, issued')
+    assert.deepEqual(await cluster.eventsOf(name), [
+      'Normal NodeNotFound',
+      'Normal SanUnproven',
+      'Normal SansProven',
+    ])
+  },
+)
 
-test('a serving request is denied when its address is not there after five minutes', async () => {
+onCluster('a serving request is denied when its address is not there after five minutes', async cluster => {
   await cluster.start()
   await cluster.register('a', [['InternalIP', '10.0.0.1']])
   const name = await cluster.ask({ by: await cluster.node('a'), node: 'a', ips: ['10.0.0.9'] })
@@ -86,7 +89,7 @@ test('a serving request is denied when its address is not there after five minut
   )
 })
 
-test('a thief that writes its victim’s address to its own Node is denied at once', async () => {
+onCluster('a thief that writes its victim’s address to its own Node is denied at once', async cluster => {
   await cluster.start()
   await cluster.register('victim', [['InternalIP', '10.0.0.1']])
   await cluster.register('thief', [
@@ -98,48 +101,57 @@ test('a thief that writes its victim’s address to its own Node is denied at on
   assert.match(csrCondition(await cluster.read(name), 'Denied')?.message ?? '', /claimed by node "victim"/)
 })
 
-test('a stranger that asks for a node’s certificate is denied, one that asks for another is left alone', async () => {
-  await cluster.start()
-  await cluster.grant('eve', [
-    { apiGroups: ['certificates.k8s.io'], resources: ['certificatesigningrequests'], verbs: ['create'] },
-  ])
-  const eve = await cluster.as('eve')
-  assert.equal(await cluster.fate(await cluster.ask({ by: eve, node: 'a' })), 'Denied RequesterNotNode')
-  const other = await cluster.ask({ by: eve, node: 'a', signerName: 'example.com/signer' })
-  assert.equal(await cluster.fate(other), 'pending')
-  assert.deepEqual(await cluster.eventsOf(other), [])
-})
+onCluster(
+  'a stranger that asks for a node’s certificate is denied, one that asks for another is left alone',
+  async cluster => {
+    await cluster.start()
+    await cluster.grant('eve', [
+      { apiGroups: ['certificates.k8s.io'], resources: ['certificatesigningrequests'], verbs: ['create'] },
+    ])
+    const eve = await cluster.as('eve')
+    assert.equal(await cluster.fate(await cluster.ask({ by: eve, node: 'a' })), 'Denied RequesterNotNode')
+    const other = await cluster.ask({ by: eve, node: 'a', signerName: 'example.com/signer' })
+    assert.equal(await cluster.fate(other), 'pending')
+    assert.deepEqual(await cluster.eventsOf(other), [])
+  },
+)
 
-test('without a policy serving requests stay pending, with one Event; client requests are judged', async () => {
-  await cluster.start({ approvalPolicy: undefined, signers: {} })
-  await cluster.register('a', [['InternalIP', '10.0.0.1']])
-  const name = await cluster.ask({ by: await cluster.node('a'), node: 'a', ips: ['10.0.0.1'] })
-  await cluster.register('a', [['InternalIP', '10.0.0.2']])
-  assert.equal(await cluster.fate(name), 'pending')
-  assert.deepEqual(await cluster.eventsOf(name), ['Warning NoPolicy'])
-  assert.equal(
-    await cluster.fate(await cluster.ask({ by: cluster.bootstrapper, node: 'a' })),
-    'Approved AutoApproved',
-  )
-})
+onCluster(
+  'without a policy serving requests stay pending, with one Event; client requests are judged',
+  async cluster => {
+    await cluster.start({ approvalPolicy: undefined, signers: {} })
+    await cluster.register('a', [['InternalIP', '10.0.0.1']])
+    const name = await cluster.ask({ by: await cluster.node('a'), node: 'a', ips: ['10.0.0.1'] })
+    await cluster.register('a', [['InternalIP', '10.0.0.2']])
+    assert.equal(await cluster.fate(name), 'pending')
+    assert.deepEqual(await cluster.eventsOf(name), ['Warning NoPolicy'])
+    assert.equal(
+      await cluster.fate(await cluster.ask({ by: cluster.bootstrapper, node: 'a' })),
+      'Approved AutoApproved',
+    )
+  },
+)
 
-test('C-14: a request whose access is not allowed stays pending until a role binding allows it', async () => {
-  const binding = { name: 'kubeadm:node-autoapprove-bootstrap' }
-  const before = await cluster.admin.get(resources.clusterRoleBindings, binding)
-  await cluster.admin.delete(resources.clusterRoleBindings, binding)
-  await cluster.start()
-  const name = await cluster.ask({ by: cluster.bootstrapper, node: 'a' })
-  await cluster.clock.advance(60_000)
-  assert.equal(await cluster.fate(name), 'pending')
-  assert.deepEqual(await cluster.eventsOf(name), ['Warning NotAuthorised'])
-  const { name: same } = before.metadata
-  await cluster.admin.create(resources.clusterRoleBindings, { ...before, metadata: { name: same } })
-  await cluster.clock.advance(120_000)
-  await calm()
-  assert.equal(await cluster.fate(name), 'Approved AutoApproved, issued')
-})
+onCluster(
+  'C-14: a request whose access is not allowed stays pending until a role binding allows it',
+  async cluster => {
+    const binding = { name: 'kubeadm:node-autoapprove-bootstrap' }
+    const before = await cluster.admin.get(resources.clusterRoleBindings, binding)
+    await cluster.admin.delete(resources.clusterRoleBindings, binding)
+    await cluster.start()
+    const name = await cluster.ask({ by: cluster.bootstrapper, node: 'a' })
+    await cluster.clock.advance(60_000)
+    assert.equal(await cluster.fate(name), 'pending')
+    assert.deepEqual(await cluster.eventsOf(name), ['Warning NotAuthorised'])
+    const { name: same } = before.metadata
+    await cluster.admin.create(resources.clusterRoleBindings, { ...before, metadata: { name: same } })
+    await cluster.clock.advance(120_000)
+    await calm()
+    assert.equal(await cluster.fate(name), 'Approved AutoApproved, issued')
+  },
+)
 
-test('A13: what another approver decided first is left as it is', async () => {
+onCluster('A13: what another approver decided first is left as it is', async cluster => {
   await cluster.start({ only: ['signing'] })
   const name = await cluster.ask({ by: cluster.bootstrapper, node: 'a' })
   await cluster.decide(name, 'Denied', 'KubectlDeny')
@@ -147,9 +159,25 @@ test('A13: what another approver decided first is left as it is', async () => {
   assert.equal(await cluster.fate(name), 'Denied KubectlDeny')
 })
 
-test('two approvers at once write one decision', async () => {
+onCluster('two approvers at once write one decision', async cluster => {
   await cluster.start()
   await cluster.start({ only: ['approval', 'signing'] })
   const name = await cluster.ask({ by: cluster.bootstrapper, node: 'a' })
   assert.equal(await cluster.fate(name), 'Approved AutoApproved, issued')
+})
+
+onCluster('facts gathered once from the API give the verdict of the controller', async cluster => {
+  const waiting = await cluster.ask({ by: await cluster.node('a'), node: 'a', ips: ['10.0.0.1'] })
+  const bootstrapping = await cluster.ask({ by: cluster.bootstrapper, node: 'a' })
+  await cluster.register('b', [['InternalIP', '10.0.0.1']])
+  const verdictOn = async (name: string) => {
+    const { admin: client, clock } = cluster
+    const { signal } = new AbortController()
+    const csr = await cluster.read(name)
+    const facts = await gatherFacts({ client, csr, policy: nodeStatusPolicy, now: clock.now(), signal })
+    const { outcome, reasons } = judge(facts)
+    return `${outcome} ${reasons[0]?.code}`
+  }
+  assert.equal(await verdictOn(waiting), 'Deny OwnedByOtherNode')
+  assert.equal(await verdictOn(bootstrapping), 'Approve AutoApproved')
 })

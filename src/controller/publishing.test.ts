@@ -1,19 +1,9 @@
 import assert from 'node:assert/strict'
-import { afterEach, beforeEach, test } from 'node:test'
 import { isStatus } from '../kube/client.ts'
 import { type ConfigMap, type Namespace, resources, type Secret } from '../kube/types.ts'
-import { type ControlledCluster, calm, startControlledCluster } from '../testing/controlled-cluster.ts'
+import { calm, onCluster } from '../testing/controlled-cluster.ts'
 
-let cluster: ControlledCluster
-beforeEach(async () => {
-  cluster = await startControlledCluster()
-})
-afterEach(async () => {
-  await cluster.close()
-  assert.equal(cluster.clock.pending(), 0, 'timers are left')
-})
-
-test('C-50: every namespace has the root CA; it is repaired and made again', async () => {
+onCluster('C-50: every namespace has the root CA; it is repaired and made again', async cluster => {
   await cluster.start()
   const target = { name: 'kube-root-ca.crt', namespace: 'default' }
   const published = () => cluster.admin.get<ConfigMap>(resources.configMaps, target)
@@ -34,15 +24,18 @@ test('C-50: every namespace has the root CA; it is repaired and made again', asy
   assert.deepEqual(inNew.data, { 'ca.crt': cluster.ca.pem })
 })
 
-test('C-60, C-61: cluster-info is signed by the token, and no more once the token expired and is deleted', async () => {
-  await cluster.start()
-  const clusterInfo = () =>
-    cluster.admin.get<ConfigMap>(resources.configMaps, { name: 'cluster-info', namespace: 'kube-public' })
-  const secret = { name: 'bootstrap-token-abcdef', namespace: 'kube-system' }
-  assert.match((await clusterInfo()).data?.['jws-kubeconfig-abcdef'] ?? '', /^[\w-]+\.\.[\w-]+$/)
-  await cluster.admin.get<Secret>(resources.secrets, secret)
-  await cluster.clock.advance(24 * 3_600_000 + 1)
-  await calm()
-  assert.deepEqual(Object.keys((await clusterInfo()).data ?? {}), ['kubeconfig'])
-  await assert.rejects(cluster.admin.get(resources.secrets, secret), error => isStatus(error, 'NotFound'))
-})
+onCluster(
+  'C-60, C-61: cluster-info is signed by the token, and no more once the token expired and is deleted',
+  async cluster => {
+    await cluster.start()
+    const clusterInfo = () =>
+      cluster.admin.get<ConfigMap>(resources.configMaps, { name: 'cluster-info', namespace: 'kube-public' })
+    const secret = { name: 'bootstrap-token-abcdef', namespace: 'kube-system' }
+    assert.match((await clusterInfo()).data?.['jws-kubeconfig-abcdef'] ?? '', /^[\w-]+\.\.[\w-]+$/)
+    await cluster.admin.get<Secret>(resources.secrets, secret)
+    await cluster.clock.advance(24 * 3_600_000 + 1)
+    await calm()
+    assert.deepEqual(Object.keys((await clusterInfo()).data ?? {}), ['kubeconfig'])
+    await assert.rejects(cluster.admin.get(resources.secrets, secret), error => isStatus(error, 'NotFound'))
+  },
+)

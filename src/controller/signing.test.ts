@@ -1,55 +1,51 @@
 import assert from 'node:assert/strict'
-import { afterEach, beforeEach, test } from 'node:test'
 import { isStatus } from '../kube/client.ts'
 import { csrCondition } from '../kube/csr-conditions.ts'
 import type { LedgerEntry } from '../sign/ledger.ts'
-import { type ControlledCluster, calm, startControlledCluster } from '../testing/controlled-cluster.ts'
+import { calm, onCluster } from '../testing/controlled-cluster.ts'
 
-let cluster: ControlledCluster
-beforeEach(async () => {
-  cluster = await startControlledCluster()
-})
-afterEach(async () => {
-  await cluster.close()
-  assert.equal(cluster.clock.pending(), 0, 'timers are left')
-})
+onCluster(
+  'C-33: an approved request that breaks the profile is marked Failed, in Kubernetes’ words',
+  async cluster => {
+    await cluster.start({ only: ['signing'] })
+    const name = await cluster.ask({ by: cluster.bootstrapper, node: 'a', organizations: ['x'] })
+    await cluster.decide(name, 'Approved', 'KubectlApprove')
+    assert.equal(await cluster.fate(name), 'Approved KubectlApprove, Failed SignerValidationFailure')
+    const failed = csrCondition(await cluster.read(name), 'Failed')
+    assert.equal(failed?.message, 'subject organization is not system:nodes')
+  },
+)
 
-test('C-33: an approved request that breaks the profile is marked Failed, in Kubernetes’ words', async () => {
-  await cluster.start({ only: ['signing'] })
-  const name = await cluster.ask({ by: cluster.bootstrapper, node: 'a', organizations: ['x'] })
-  await cluster.decide(name, 'Approved', 'KubectlApprove')
-  assert.equal(await cluster.fate(name), 'Approved KubectlApprove, Failed SignerValidationFailure')
-  const failed = csrCondition(await cluster.read(name), 'Failed')
-  assert.equal(failed?.message, 'subject organization is not system:nodes')
-})
+onCluster(
+  'every certificate is in the ledger before the requester can see it, and none is handed out that is not',
+  async cluster => {
+    const entries: [LedgerEntry, string][] = []
+    let full = true
+    const ledger = {
+      async record(entry: LedgerEntry) {
+        if (full) throw new Error('the ledger is full')
+        entries.push([entry, await cluster.fate(entry.request.name)])
+      },
+    }
+    await cluster.start({ ledger })
+    const name = await cluster.ask({ by: cluster.bootstrapper, node: 'a' })
+    assert.equal(await cluster.fate(name), 'Approved AutoApproved')
+    full = false
+    await cluster.clock.advance(1_000)
+    await calm()
+    assert.equal(await cluster.fate(name), 'Approved AutoApproved, issued')
+    const [[entry, fateBefore] = assert.fail(), ...more] = entries
+    assert.equal(more.length, 0)
+    assert.equal(fateBefore, 'Approved AutoApproved')
+    assert.equal(entry.subject, 'CN=system:node:a,O=system:nodes')
+    assert.equal(
+      Buffer.from((await cluster.read(name)).status?.certificate ?? '', 'base64').toString(),
+      entry.certificate,
+    )
+  },
+)
 
-test('every certificate is in the ledger before the requester can see it, and none is handed out that is not', async () => {
-  const entries: [LedgerEntry, string][] = []
-  let full = true
-  const ledger = {
-    async record(entry: LedgerEntry) {
-      if (full) throw new Error('the ledger is full')
-      entries.push([entry, await cluster.fate(entry.request.name)])
-    },
-  }
-  await cluster.start({ ledger })
-  const name = await cluster.ask({ by: cluster.bootstrapper, node: 'a' })
-  assert.equal(await cluster.fate(name), 'Approved AutoApproved')
-  full = false
-  await cluster.clock.advance(1_000)
-  await calm()
-  assert.equal(await cluster.fate(name), 'Approved AutoApproved, issued')
-  const [[entry, fateBefore] = assert.fail(), ...more] = entries
-  assert.equal(more.length, 0)
-  assert.equal(fateBefore, 'Approved AutoApproved')
-  assert.equal(entry.subject, 'CN=system:node:a,O=system:nodes')
-  assert.equal(
-    Buffer.from((await cluster.read(name)).status?.certificate ?? '', 'base64').toString(),
-    entry.certificate,
-  )
-})
-
-test('C-40: requests that have had their time are deleted within the hour after it', async () => {
+onCluster('C-40: requests that have had their time are deleted within the hour after it', async cluster => {
   await cluster.start()
   const name = await cluster.ask({ by: cluster.bootstrapper, node: 'a' })
   await cluster.clock.advance(3_600_000)

@@ -1,27 +1,12 @@
 import assert from 'node:assert/strict'
-import { afterEach, beforeEach, test } from 'node:test'
 import { Registry } from 'prom-client'
 import { hasCode } from '../errors.ts'
 import { generateSigner } from '../keys/private-key.ts'
 import { signerNames } from '../kube/types.ts'
-import {
-  type ControlledCluster,
-  calm,
-  nodeStatusPolicy,
-  startControlledCluster,
-} from '../testing/controlled-cluster.ts'
+import { calm, nodeStatusPolicy, onCluster } from '../testing/controlled-cluster.ts'
 import { seededRandom } from '../testing/seeded-random.ts'
 
-let cluster: ControlledCluster
-beforeEach(async () => {
-  cluster = await startControlledCluster()
-})
-afterEach(async () => {
-  await cluster.close()
-  assert.equal(cluster.clock.pending(), 0, 'timers are left')
-})
-
-test('verdicts and certificates are counted', async () => {
+onCluster('verdicts and certificates are counted', async cluster => {
   const metrics = new Registry()
   await cluster.start({ metrics })
   await cluster.ask({ by: cluster.bootstrapper, node: 'a' })
@@ -31,7 +16,7 @@ test('verdicts and certificates are counted', async () => {
   assert.ok(text.includes(`rollcall_certificates_issued_total{${signer}} 1`))
 })
 
-test('with leader election one works, and another goes on when it stops', async () => {
+onCluster('with leader election one works, and another goes on when it stops', async cluster => {
   const election = (identity: string) => ({
     leaderElection: { identity, namespace: 'kube-system', name: 'rollcall' },
   })
@@ -49,7 +34,7 @@ test('with leader election one works, and another goes on when it stops', async 
   assert.equal(await cluster.fate(name), 'Approved AutoApproved, issued')
 })
 
-test('a CA or a policy that cannot be used is refused before anything runs', async () => {
+onCluster('a CA or a policy that cannot be used is refused before anything runs', async cluster => {
   const ca = { certificate: cluster.ca.pem, signer: generateSigner('Ed25519', seededRandom(99)) }
   await assert.rejects(cluster.start({ signers: { [signerNames.kubeletClient]: ca } }), error =>
     hasCode(error, 'SIGNER_UNUSABLE'),
@@ -58,7 +43,7 @@ test('a CA or a policy that cannot be used is refused before anything runs', asy
   await assert.rejects(cluster.start({ approvalPolicy: bad }), error => hasCode(error, 'POLICY_INVALID'))
 })
 
-test('in a calm cluster nothing is warned of', async () => {
+onCluster('in a calm cluster nothing is warned of', async cluster => {
   await cluster.start()
   await cluster.ask({ by: cluster.bootstrapper, node: 'a' })
   await cluster.clock.advance(60_000)

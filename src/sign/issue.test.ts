@@ -123,7 +123,7 @@ test('what was not prepared here is not signed, whatever it looks like', async (
   await assert.rejects(issue(forged), error => hasCode(error, 'PREPARED_SPENT'))
 })
 
-test('a signature that is not the CA’s is never handed out', async () => {
+test("a signature that is not the CA's is never handed out", async () => {
   const other = generateSigner('Ed25519', seededRandom(9))
   const mixedUp = {
     ...authority,
@@ -151,7 +151,7 @@ test('lint names every rule that the bytes break', async () => {
       assert.deepEqual(error.details.broken, [
         'valid now',
         'backdated by five minutes (C-35)',
-        'authority key identifier is the CA’s',
+        "authority key identifier is the CA's",
       ])
       return true
     },

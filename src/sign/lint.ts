@@ -30,15 +30,15 @@ const checks: readonly Check[] = [
   ['version is 3', leaf => leaf.version === 3],
   ['serial number has at most 20 octets (RFC 5280 4.1.2.2)', leaf => leaf.serialNumber.length <= 20],
   [
-    'issuer is the CA’s subject, byte for byte',
+    "issuer is the CA's subject, byte for byte",
     (leaf, { authority }) => same(leaf.issuer.raw, authority.certificate.subject.raw),
   ],
   [
-    'signature algorithm is the signer’s',
+    "signature algorithm is the signer's",
     (leaf, { authority }) => leaf.signatureAlgorithm === authority.signer.algorithm,
   ],
   ['key is the one of the request', (leaf, { request }) => same(leaf.spki, request.spki)],
-  ['key is not the CA’s own', (leaf, { authority }) => !same(leaf.spki, authority.certificate.spki)],
+  ["key is not the CA's own", (leaf, { authority }) => !same(leaf.spki, authority.certificate.spki)],
   ['valid now', (leaf, { now }) => leaf.notBefore <= now && now < leaf.notAfter],
   [
     'backdated by five minutes (C-35)',
@@ -59,7 +59,7 @@ const checks: readonly Check[] = [
     leaf => leaf.subject.rdns.length > 0 || critical(leaf, oids.subjectAltName),
   ],
   [
-    'authority key identifier is the CA’s',
+    "authority key identifier is the CA's",
     (leaf, { authority }) => same(leaf.authorityKeyIdentifier, authority.certificate.subjectKeyIdentifier),
   ],
   ['only the extensions of a leaf', leaf => leaf.extensions.every(({ id }) => leafExtensions.includes(id))],

@@ -1,4 +1,6 @@
 /** The embedded API with Rollcall's controllers on it, and what a test asks of them. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
 import type { ApprovalPolicy } from '../approve/policy.ts'
 import type { ControllersOptions, RunningControllers } from '../controller/options.ts'
 import { controllerRules, tokenRules } from '../controller/rbac.ts'
@@ -61,6 +63,19 @@ export interface ControlledCluster extends EmbeddedCluster {
 /** Lets everything happen that needs no time. */
 export async function calm(): Promise<void> {
   for (let turn = 0; turn < 30; turn++) await settle()
+}
+
+/** A test with a cluster of its own; it must not leave a timer behind. */
+export function onCluster(name: string, run: (cluster: ControlledCluster) => Promise<void>): void {
+  test(name, async () => {
+    const cluster = await startControlledCluster()
+    try {
+      await run(cluster)
+    } finally {
+      await cluster.close()
+    }
+    assert.equal(cluster.clock.pending(), 0, 'timers are left')
+  })
 }
 
 export async function startControlledCluster(): Promise<ControlledCluster> {

@@ -1,4 +1,5 @@
 /** The real embedded API in memory, with kubeadm's namespaces and bindings: what controllers are tested against. */
+import type { Api } from '../apiserver/api.ts'
 import { bootstrapPolicy } from '../apiserver/access/bootstrap-policy.ts'
 import { createAccess } from '../apiserver/access/create-access.ts'
 import { createApi } from '../apiserver/create-api.ts'
@@ -7,7 +8,7 @@ import { createObjectReader } from '../apiserver/object-reader.ts'
 import { allResources } from '../apiserver/resources/index.ts'
 import { createMemoryStore } from '../apiserver/storage/memory-store.ts'
 import { seed } from '../cluster/seed.ts'
-import { type Seed, seedObjects } from '../cluster/seed-objects.ts'
+import { type Seed, seedNamespaces, seedObjects } from '../cluster/seed-objects.ts'
 import { issueCertificate } from '../keys/self-signed.ts'
 import { createClient, type KubeClient } from '../kube/client.ts'
 import { type KubeObject, type PolicyRule, type RoleBinding, resources, type Secret } from '../kube/types.ts'
@@ -24,6 +25,7 @@ export const kubeconfigOfCluster = 'apiVersion: v1\nkind: Config\n'
 const bootstrapToken = { id: 'abcdef', secret: '0123456789abcdef' }
 
 export interface EmbeddedCluster {
+  api: Api
   clock: ManualClock
   ca: Authority & { pem: string }
   /** A member of system:masters. */
@@ -62,6 +64,7 @@ export async function startEmbeddedCluster(log: Log = silentLog): Promise<Embedd
   }
   const admin = await as('admin', 'system:masters')
   // Namespaces come first: roles and secrets need theirs.
+  await seed(admin, seedNamespaces)
   await seed(admin, [
     ...seedObjects(kubeconfigOfCluster),
     ...bootstrapPolicy().map(seedOf),
@@ -71,6 +74,7 @@ export async function startEmbeddedCluster(log: Log = silentLog): Promise<Embedd
   const anonymous = { remoteAddress: '127.0.0.1' }
 
   return {
+    api,
     clock,
     ca,
     admin,

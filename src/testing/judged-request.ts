@@ -44,6 +44,23 @@ export function sans(
   return { dnsNames, ipAddresses: addresses.map(ip), emailAddresses: [], uris: [], others: [], ...more }
 }
 
+/** The Node also lists these. */
+export const withAddresses = (addresses: Record<string, NodeAddress['type']>) => ({
+  nodes: [nodeNamed('worker-1', { '10.0.0.11': 'InternalIP', ...addresses }), worker2],
+})
+
+/** The request asks for these names and addresses. */
+export const asking = (dnsNames: string[], addresses: string[] = ['10.0.0.11']) => ({
+  asked: { subjectAltName: sans(dnsNames, addresses) },
+})
+
+/** The request has this subject. */
+export const withSubject = (commonName: string, organizations = ['system:nodes']) => ({
+  asked: { subject: nameOf({ commonName, organizations }) },
+})
+
+export const extension = (id: string) => ({ id, critical: false, value: new Uint8Array() })
+
 const san = { id: '2.5.29.17', critical: false, value: new Uint8Array() }
 const request: CertificateRequest = {
   raw: new Uint8Array(),

@@ -15,12 +15,12 @@ const reserved = [
   ['224.0.0.0/4', 'multicast'],
   ['ff00::/8', 'multicast'],
   ['255.255.255.255/32', 'broadcast'],
-] as const
+].map(([text = '', what = '']) => ({ range: parseRange(text), what }))
 
 export const noReservedName: Rule<ReadFacts> = {
   name: 'NoReservedName',
   sentence:
-    'No SAN is a wildcard, a name of the cluster itself, a service address or an address that is every host’s.',
+    "No SAN is a wildcard, a name of the cluster itself, a service address or an address that is every host's.",
   only: 'serving',
   check({ request, policy }) {
     for (const san of requestedSans(request)) {
@@ -50,10 +50,10 @@ function reservedIp(
   san: RequestedSan & { kind: 'IP' },
   policy: ApprovalPolicy | undefined,
 ): string | undefined {
-  const holds = (range: string) => contains(parseRange(range), san.bytes)
-  const service = policy?.serviceRanges?.find(holds)
+  const within = (range: string) => contains(parseRange(range), san.bytes)
+  const service = policy?.serviceRanges?.find(within)
   if (service) return `in the service range ${service}`
-  const match = reserved.find(([range]) => holds(range))
-  if (!match || policy?.allowedRanges.some(holds)) return undefined
-  return `a ${match[1]} address`
+  const match = reserved.find(({ range }) => contains(range, san.bytes))
+  if (!match || policy?.allowedRanges.some(within)) return undefined
+  return `a ${match.what} address`
 }

@@ -7,7 +7,7 @@ import { waitingEnds } from '../waiting.ts'
 
 export const sansProven: Rule<ReadFacts> = {
   name: 'SansProven',
-  sentence: 'Every SAN is on the Node’s status.addresses.',
+  sentence: "Every SAN is on the Node's status.addresses.",
   only: 'serving',
   check(facts) {
     const { node, request } = facts
