@@ -1,8 +1,10 @@
+import { controllerRules, tokenRules } from '../controller/rbac.ts'
 import type {
   ClusterRole,
   ConfigMap,
   KubeObject,
   Namespace,
+  PolicyRule,
   ResourceRef,
   Role,
   RoleBinding,
@@ -34,31 +36,55 @@ function groupBinding(name: string, role: string, group: string): Seed {
   return { resource: resources.clusterRoleBindings, object }
 }
 
-const getNodes: ClusterRole = {
-  apiVersion: `${rbac}/v1`,
-  kind: 'ClusterRole',
-  metadata: { name: 'kubeadm:get-nodes' },
-  rules: [{ verbs: ['get'], apiGroups: [''], resources: ['nodes'] }],
+function clusterRole(name: string, rules: PolicyRule[]): Seed {
+  const object: ClusterRole = { apiVersion: `${rbac}/v1`, kind: 'ClusterRole', metadata: { name }, rules }
+  return { resource: resources.clusterRoles, object }
 }
 
-const readClusterInfo: Role = {
-  apiVersion: `${rbac}/v1`,
-  kind: 'Role',
-  metadata: { name: 'kubeadm:bootstrap-signer-clusterinfo', namespace: 'kube-public' },
-  rules: [{ verbs: ['get'], apiGroups: [''], resources: ['configmaps'], resourceNames: ['cluster-info'] }],
-}
-
-const readClusterInfoBinding: RoleBinding = {
-  apiVersion: `${rbac}/v1`,
-  kind: 'RoleBinding',
-  metadata: { name: 'kubeadm:bootstrap-signer-clusterinfo', namespace: 'kube-public' },
-  roleRef: { apiGroup: rbac, kind: 'Role', name: 'kubeadm:bootstrap-signer-clusterinfo' },
-  subjects: [{ kind: 'User', apiGroup: rbac, name: 'system:anonymous' }],
+/** A Role and the RoleBinding of the same name. */
+function namespacedGrant(
+  namespace: string,
+  name: string,
+  rules: PolicyRule[],
+  to: { kind: 'User' | 'Group'; name: string },
+): Seed[] {
+  const metadata = { name, namespace }
+  const apiVersion = `${rbac}/v1`
+  const role: Role = { apiVersion, kind: 'Role', metadata, rules }
+  const binding: RoleBinding = {
+    apiVersion,
+    kind: 'RoleBinding',
+    metadata,
+    roleRef: { apiGroup: rbac, kind: 'Role', name },
+    subjects: [{ ...to, apiGroup: rbac }],
+  }
+  return [
+    { resource: resources.roles, object: role },
+    { resource: resources.roleBindings, object: binding },
+  ]
 }
 
 const csrRole = 'system:certificates.k8s.io:certificatesigningrequests'
 
-/** Namespaces, and the bindings that kubeadm makes under the names that it gives them (A-41). */
+/** The namespaces that Kubernetes makes itself. */
+export const seedNamespaces: readonly Seed[] = [
+  'default',
+  'kube-system',
+  'kube-public',
+  'kube-node-lease',
+].map(namespace)
+
+/** The controllers in this process: no more rights than src/controller/rbac.ts names. */
+const controllersBindings: readonly Seed[] = [
+  clusterRole('rollcall:controllers', controllerRules),
+  groupBinding('rollcall:controllers', 'rollcall:controllers', 'rollcall:controllers'),
+  ...namespacedGrant('kube-system', 'rollcall:tokens', tokenRules, {
+    kind: 'Group',
+    name: 'rollcall:controllers',
+  }),
+]
+
+/** The bindings that kubeadm makes under the names that it gives them (A-41). */
 export function seedObjects(clusterInfoKubeconfig: string): Seed[] {
   const clusterInfo: ConfigMap = {
     apiVersion: 'v1',
@@ -67,7 +93,6 @@ export function seedObjects(clusterInfoKubeconfig: string): Seed[] {
     data: { kubeconfig: clusterInfoKubeconfig },
   }
   return [
-    ...['default', 'kube-system', 'kube-public', 'kube-node-lease'].map(namespace),
     groupBinding('kubeadm:cluster-admins', 'cluster-admin', 'kubeadm:cluster-admins'),
     groupBinding('kubeadm:kubelet-bootstrap', 'system:node-bootstrapper', bootstrapGroup),
     groupBinding('kubeadm:node-autoapprove-bootstrap', `${csrRole}:nodeclient`, bootstrapGroup),
@@ -76,10 +101,15 @@ export function seedObjects(clusterInfoKubeconfig: string): Seed[] {
       `${csrRole}:selfnodeclient`,
       'system:nodes',
     ),
-    { resource: resources.clusterRoles, object: getNodes },
+    clusterRole('kubeadm:get-nodes', [{ verbs: ['get'], apiGroups: [''], resources: ['nodes'] }]),
     groupBinding('kubeadm:get-nodes', 'kubeadm:get-nodes', bootstrapGroup),
-    { resource: resources.roles, object: readClusterInfo },
-    { resource: resources.roleBindings, object: readClusterInfoBinding },
+    ...namespacedGrant(
+      'kube-public',
+      'kubeadm:bootstrap-signer-clusterinfo',
+      [{ verbs: ['get'], apiGroups: [''], resources: ['configmaps'], resourceNames: ['cluster-info'] }],
+      { kind: 'User', name: 'system:anonymous' },
+    ),
+    ...controllersBindings,
     { resource: resources.configMaps, object: clusterInfo },
   ]
 }

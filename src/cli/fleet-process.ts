@@ -1,0 +1,35 @@
+import { type Command, Option } from 'commander'
+import { serveHttps } from '../agent/serve-https.ts'
+import { startFleet } from '../fleet/fleet.ts'
+import { systemClock } from '../host/clock.ts'
+import { systemDisk } from '../host/disk.ts'
+import { systemRandom } from '../host/random.ts'
+import { connectUndici } from '../kube/undici-transport.ts'
+import { lineLog } from './line-log.ts'
+
+/** The child of `up` that holds the nodes. Not for people: it reports over its IPC channel and ends when that closes. */
+export function register(program: Command): void {
+  program
+    .command('fleet-process', { hidden: true })
+    .requiredOption('--nodes <n>', 'how many', Number)
+    .requiredOption('--directory <dir>', 'where the nodes keep their files')
+    .requiredOption('--bootstrap-kubeconfig <file>', 'what they start with')
+    .addOption(new Option('--log <file>', 'where trouble is written').hideHelp())
+    .action(async (flags: { nodes: number; directory: string; bootstrapKubeconfig: string; log: string }) => {
+      // A node of the fleet is as good as dead without `up`: a closed pipe ends it, however `up` ended.
+      process.on('disconnect', () => process.exit(0))
+      // Ctrl-C reaches the whole group; `up` decides when its nodes end.
+      process.on('SIGINT', () => {})
+      await startFleet(
+        { ...flags, onReport: report => process.send?.(report) },
+        {
+          clock: systemClock,
+          random: systemRandom,
+          disk: systemDisk,
+          log: lineLog(flags.log),
+          connect: connectUndici,
+          listen: serveHttps,
+        },
+      )
+    })
+}

@@ -1,0 +1,207 @@
+import { reconcileBootstrapPolicy } from '../apiserver/access/bootstrap-policy.ts'
+import { createAccess } from '../apiserver/access/create-access.ts'
+import { createApi } from '../apiserver/create-api.ts'
+import { type RunningServer, serve } from '../apiserver/http/server.ts'
+import { createObjectReader } from '../apiserver/object-reader.ts'
+import { allResources } from '../apiserver/resources/index.ts'
+import { openSqliteStore } from '../apiserver/storage/sqlite-store.ts'
+import type { ApprovalPolicy } from '../approve/policy.ts'
+import type { RunningControllers } from '../controller/options.ts'
+import { startControllers } from '../controller/start-controllers.ts'
+import type { KubeClient } from '../kube/client.ts'
+import { encodeKubeconfig } from '../kube/encode-kubeconfig.ts'
+import { signerNames } from '../kube/types.ts'
+import type { Clock, Disk, Log, Random } from '../ports.ts'
+import { openAuditLog } from './audit-log.ts'
+import { ensureBootstrapKubeconfig } from './bootstrap-kubeconfig.ts'
+import type { DataDirectory } from './data-directory.ts'
+import { identities } from './identities.ts'
+import { issuePair } from './issue-pair.ts'
+import { loopbackClient } from './loopback-client.ts'
+import { leafLifetime, openPki, type Pki } from './pki.ts'
+import { replaceFile } from './pki-files.ts'
+import { reconcilePolicy, seed, storedPolicy } from './seed.ts'
+import { seedNamespaces, seedObjects } from './seed-objects.ts'
+
+export interface ControlPlaneOptions {
+  directory: DataDirectory
+  /** 0: any free one. */
+  port: number
+  /** Address to listen on. */
+  bind: string
+  certificateLifetimeSeconds: number
+  /** Absent: the API alone. */
+  approvalPolicy?: ApprovalPolicy
+  clock: Clock
+  random: Random
+  disk: Disk
+  log: Log
+}
+
+export interface ControlPlane {
+  /** E.g. `https://127.0.0.1:6443`. */
+  server: string
+  pki: Pki
+  /** As the cluster's administrator would, from inside. */
+  client: KubeClient
+  stop(): Promise<void>
+}
+
+/**
+ * The embedded control plane: storage, API over TLS and, with a policy, the controllers. Writes the files of `--dir`.
+ * Rejects with PORT_IN_USE, DIRECTORY_UNUSABLE, STORAGE_FAILED or KEY_MISMATCH and leaves nothing running.
+ */
+export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
+  const cleanups: (() => Promise<void> | void)[] = []
+  const stop = async () => {
+    for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+  }
+  try {
+    return await start(options, cleanups, stop)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+async function start(
+  options: ControlPlaneOptions,
+  cleanups: (() => Promise<void> | void)[],
+  stop: () => Promise<void>,
+): Promise<ControlPlane> {
+  const { directory, clock, random, disk, log } = options
+  const pkiOptions = { directory: directory.pki, addresses: [options.bind], disk, clock, random }
+  const [pki, store] = await Promise.all([
+    openPki(pkiOptions),
+    openSqliteStore({ path: directory.database, clock, disk, log }),
+  ])
+  cleanups.push(() => store.close())
+  const audit = openAuditLog(directory.auditLog, log)
+  cleanups.push(() => audit.close())
+  const reader = createObjectReader(store)
+  const access = createAccess({ reader, clock, clientCertificateAuthorities: pki.ca.pem, log })
+  const api = createApi({
+    store,
+    access,
+    resources: allResources,
+    reader,
+    clock,
+    random,
+    log,
+    audit: audit.sink,
+  })
+  cleanups.push(() => api.close())
+
+  const loopback = { api, ca: pki.ca, clock, random }
+  const client = await loopbackClient(identities.apiserver, loopback)
+  const tls = { ...pki.apiserver, clientCertificateAuthorities: pki.ca.pem }
+  const running = await serve({ api, port: options.port, host: options.bind, tls, clock, log })
+  cleanups.push(() => running.close())
+  const server = `https://${options.bind.includes(':') ? `[${options.bind}]` : options.bind}:${running.port}`
+
+  await seed(client, seedNamespaces)
+  await reconcilePolicy(client, reconcileBootstrapPolicy(storedPolicy(reader)))
+  await seed(client, seedObjects(clusterInfo(server, pki.ca.pem)))
+  await writeAdminKubeconfig(server, pki, options)
+  await keepBootstrapKubeconfig(server, pki, client, options, cleanups)
+  keepServingCertificate(running, options, pkiOptions, cleanups)
+  if (options.approvalPolicy) {
+    const controllers = await startOwnControllers(options, pki, loopback)
+    cleanups.push(() => controllers.stop())
+  }
+  return { server, pki, client, stop }
+}
+
+function clusterInfo(server: string, certificateAuthority: string): string {
+  // kubeadm's cluster-info has no user; the encoder wants one, so it is written here.
+  const data = Buffer.from(certificateAuthority).toString('base64')
+  return `apiVersion: v1
+clusters:
+- cluster:
+    certificate-authority-data: ${data}
+    server: ${server}
+  name: ""
+contexts: null
+current-context: ""
+kind: Config
+preferences: {}
+users: null
+`
+}
+
+async function writeAdminKubeconfig(server: string, pki: Pki, options: ControlPlaneOptions): Promise<void> {
+  const now = options.clock.now()
+  const request = { ...identities.admin, usage: 'client auth' as const, lifetime: leafLifetime, now }
+  const pair = await issuePair(pki.ca, request, options.random)
+  const text = encodeKubeconfig({
+    server,
+    certificateAuthority: { pem: pki.ca.pem },
+    user: { clientCertificate: { pem: pair.certificate }, clientKey: { pem: pair.key } },
+    names: { cluster: 'kubernetes', user: 'kubernetes-admin', context: 'kubernetes-admin@kubernetes' },
+  })
+  await replaceFile(options.disk, options.directory.adminKubeconfig, text.reveal(), 0o600)
+}
+
+/** Mints the bootstrap token now, and again whenever half its life is over. */
+async function keepBootstrapKubeconfig(
+  server: string,
+  pki: Pki,
+  client: KubeClient,
+  { directory, disk, clock, random, log }: ControlPlaneOptions,
+  cleanups: (() => void)[],
+): Promise<void> {
+  const path = directory.bootstrapKubeconfig
+  const ensure = () =>
+    ensureBootstrapKubeconfig({ path, server, certificateAuthority: pki.ca.pem, client, disk, clock, random })
+  const again = (milliseconds: number) => {
+    timer = clock.after(milliseconds, () => {
+      ensure().then(again, error => {
+        log.error('the bootstrap token cannot be renewed', { path, error: String(error) })
+        again(60_000)
+      })
+    })
+  }
+  let timer = { cancel: () => {} }
+  again(await ensure())
+  cleanups.push(() => timer.cancel())
+}
+
+/** Looks once an hour whether the serving certificate is due; a new one serves new connections at once. */
+function keepServingCertificate(
+  running: RunningServer,
+  { clock, log }: ControlPlaneOptions,
+  pkiOptions: Parameters<typeof openPki>[0],
+  cleanups: (() => void)[],
+): void {
+  const hour = 3_600_000
+  let timer = clock.after(hour, check)
+  function check() {
+    openPki(pkiOptions)
+      .then(pki => running.setTls({ ...pki.apiserver, clientCertificateAuthorities: pki.ca.pem }))
+      .catch(error =>
+        log.error('the serving certificate of the API cannot be renewed', { error: String(error) }),
+      )
+      .finally(() => {
+        timer = clock.after(hour, check)
+      })
+  }
+  cleanups.push(() => timer.cancel())
+}
+
+async function startOwnControllers(
+  { clock, random, log, approvalPolicy, certificateLifetimeSeconds }: ControlPlaneOptions,
+  pki: Pki,
+  loopback: Parameters<typeof loopbackClient>[1],
+): Promise<RunningControllers> {
+  const ca = { certificate: pki.ca.pem, signer: pki.ca.signer }
+  return startControllers({
+    client: await loopbackClient(identities.controllers, loopback),
+    clock,
+    random,
+    log,
+    signers: Object.fromEntries(Object.values(signerNames).map(name => [name, ca])),
+    certificateLifetimeSeconds,
+    rootCertificates: pki.ca.pem,
+    ...(approvalPolicy && { approvalPolicy }),
+  })
+}

@@ -1,0 +1,50 @@
+import { systemClock } from '../host/clock.ts'
+import { systemDisk } from '../host/disk.ts'
+import { systemRandom } from '../host/random.ts'
+import type { Log } from '../ports.ts'
+import { defaultApprovalPolicy } from './approval-policy.ts'
+import { startControlPlane } from './control-plane.ts'
+import { openDataDirectory } from './data-directory.ts'
+
+export interface ServerOptions {
+  directory: string
+  /** 0: any free one. */
+  port: number
+  bind: string
+  certificateLifetimeSeconds: number
+  /** False: nothing is approved, signed or published. */
+  controllers: boolean
+  log: Log
+}
+
+export interface RunningServerProgram {
+  server: string
+  adminKubeconfig: string
+  stop(): Promise<void>
+}
+
+/** The embedded control plane alone. */
+export async function startServer(options: ServerOptions): Promise<RunningServerProgram> {
+  const directory = openDataDirectory(options.directory)
+  try {
+    const controlPlane = await startControlPlane({
+      directory,
+      port: options.port,
+      bind: options.bind,
+      certificateLifetimeSeconds: options.certificateLifetimeSeconds,
+      ...(options.controllers && { approvalPolicy: defaultApprovalPolicy([]) }),
+      clock: systemClock,
+      random: systemRandom,
+      disk: systemDisk,
+      log: options.log,
+    })
+    const stop = async () => {
+      await controlPlane.stop()
+      directory.release()
+    }
+    return { server: controlPlane.server, adminKubeconfig: directory.adminKubeconfig, stop }
+  } catch (error) {
+    directory.release()
+    throw error
+  }
+}

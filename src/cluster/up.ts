@@ -1,0 +1,82 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fleetNode } from '../fleet/fleet-address.ts'
+import { systemClock } from '../host/clock.ts'
+import { systemDisk } from '../host/disk.ts'
+import { systemRandom } from '../host/random.ts'
+import type { Log } from '../ports.ts'
+import { defaultApprovalPolicy } from './approval-policy.ts'
+import { startControlPlane } from './control-plane.ts'
+import { openDataDirectory } from './data-directory.ts'
+import { startFleetChild } from './fleet-child.ts'
+import { UpProgress } from './up-progress.ts'
+
+export interface UpOptions {
+  nodes: number
+  directory: string
+  /** 0: any free one. */
+  port: number
+  certificateLifetimeSeconds: number
+  /** Made once the data directory is there, since it lies in it. */
+  logTo(path: string): Log
+  /** Called whenever something was reached. */
+  onProgress(progress: UpProgress): void
+}
+
+export interface RunningUp {
+  /** Milliseconds from the start of this call until every node held both certificates. */
+  ready: Promise<void>
+  adminKubeconfig: string
+  server: string
+  /** Ends nodes, controllers and API, in this order, and releases the data directory. */
+  stop(): Promise<void>
+}
+
+/** The main job on one machine: control plane and controllers in this process, the nodes in one child. */
+export async function startUp(options: UpOptions): Promise<RunningUp> {
+  const directory = openDataDirectory(options.directory)
+  const logFile = join(directory.root, 'rollcall.log')
+  const log = options.logTo(logFile)
+  const addresses = Array.from({ length: options.nodes }, (_, index) => fleetNode(index + 1).address)
+  const host = { clock: systemClock, random: systemRandom, disk: systemDisk, log }
+  try {
+    const controlPlane = await startControlPlane({
+      directory,
+      port: options.port,
+      bind: '127.0.0.1',
+      certificateLifetimeSeconds: options.certificateLifetimeSeconds,
+      approvalPolicy: defaultApprovalPolicy(addresses),
+      ...host,
+    })
+    const progress = new UpProgress(options.nodes)
+    const { promise: ready, resolve: becomeReady } = Promise.withResolvers<void>()
+    const fleet = startFleetChild({
+      args: [
+        '--nodes',
+        String(options.nodes),
+        '--directory',
+        directory.nodes,
+        '--bootstrap-kubeconfig',
+        directory.bootstrapKubeconfig,
+        '--log',
+        logFile,
+      ],
+      ...host,
+      onStart: processId => writeFileSync(directory.fleetProcess, `${processId}\n`, { mode: 0o600 }),
+      onReport(report) {
+        progress.take(report)
+        options.onProgress(progress)
+        if (progress.allReady) becomeReady()
+      },
+    })
+    const stop = async () => {
+      await fleet.stop()
+      await controlPlane.stop()
+      directory.release()
+    }
+    return { ready, stop, adminKubeconfig: directory.adminKubeconfig, server: controlPlane.server }
+  } catch (error) {
+    directory.release()
+    throw error
+  }
+}
