@@ -92,8 +92,8 @@ function takeStatus(
 ): void {
   next.spec = structuredClone(previous.spec)
   next.status ??= {}
-  preserveApproval(next, previous)
   stampConditions(next, previous, now)
+  preserveApproval(next, previous)
 }
 
 const readAndWrite = ['get', 'patch', 'update'] as const

@@ -92,7 +92,7 @@ export function preserveApproval(next: CertificateSigningRequest, previous: Cert
     next.status = {
       ...next.status,
       conditions: conditionsOf(next).map(condition =>
-        condition.type === type ? { ...condition, ...before[instance++] } : condition,
+        condition.type === type ? structuredClone(before[instance++] ?? condition) : condition,
       ),
     }
   }
