@@ -6,6 +6,7 @@ import type { ObjectReader } from './reader.ts'
 import type { ResourcePath } from './request-info.ts'
 import type { ResourceIndex } from './resource-index.ts'
 import type { StoredResource } from './resources/resource.ts'
+import type { SchemaChecks } from './schema-checks.ts'
 import type { Store } from './storage/store.ts'
 import type { Bookmarks } from './watch/bookmarks.ts'
 import type { WatchHub } from './watch/watch-hub.ts'
@@ -32,6 +33,7 @@ export interface Core {
   access: Access
   reader: ObjectReader
   resources: ResourceIndex
+  schemas: SchemaChecks
   hub: WatchHub
   bookmarks: Bookmarks
   clock: Clock

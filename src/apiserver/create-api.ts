@@ -16,6 +16,7 @@ import { type RequestInfo, requestInfo } from './request-info.ts'
 import { indexResources } from './resource-index.ts'
 import type { Resource } from './resources/resource.ts'
 import { pageNotFound, statusOf, statusResponse } from './response.ts'
+import { type SchemaChecks, servedSchemas } from './schema-checks.ts'
 import { observeWrites } from './storage/observe-writes.ts'
 import type { Store } from './storage/store.ts'
 import { Bookmarks } from './watch/bookmarks.ts'
@@ -32,6 +33,8 @@ export interface ApiOptions {
   random: Random
   log: Log
   audit?: AuditSink
+  /** What is known of each kind's fields; those of wire/openapi when absent. */
+  schemas?: SchemaChecks
   limits?: Partial<Limits>
 }
 
@@ -47,6 +50,7 @@ export function createApi(options: ApiOptions): Api {
     access,
     reader: options.reader ?? createObjectReader(store),
     resources,
+    schemas: options.schemas ?? servedSchemas,
     hub: new WatchHub(store),
     bookmarks: new Bookmarks(clock),
     clock,

@@ -1,6 +1,7 @@
 /** Query parameters that every write has: dryRun and fieldValidation. */
 import type { KubeObject } from '../kube/types.ts'
 import type { Resource } from './resources/resource.ts'
+import type { SchemaChecks } from './schema-checks.ts'
 import { apiError } from './wire/api-error.ts'
 import { fieldError } from './wire/field-error.ts'
 
@@ -14,9 +15,6 @@ export function isDryRun(query: URLSearchParams, optionsKind: string): boolean {
   return values.length > 0
 }
 
-/** Until the schemas are there nothing is unknown. */
-const unknownFields = (_resource: Resource, _object: KubeObject): string[] => []
-
 export type FieldValidation = 'Strict' | 'Warn' | 'Ignore'
 
 /** `Warn` where the client does not say. Throws ApiError 422. */
@@ -28,26 +26,28 @@ export function fieldValidationOf(query: URLSearchParams, optionsKind: string): 
   ])
 }
 
-/** What the resource's schema does not know of an object, and what its text names twice. */
-function fieldComplaints(resource: Resource, object: KubeObject, duplicates: readonly string[]): string[] {
-  return [
-    ...unknownFields(resource, object).map(field => `unknown field "${field}"`),
-    ...duplicates.map(field => `duplicate field "${field}"`),
-  ]
-}
-
-/** Refuses complaints about fields by throwing `refuse(text)`, gives them as warnings, or drops them, as the client asks. */
-export function fieldWarnings(
+/**
+ * Holds an object against its kind's schema. Throws `refuse(text)` for values of the wrong type; unknown and repeated
+ * fields are refused, returned as warnings or passed over as the client asks, and unknown ones dropped.
+ */
+export function checkFields(
+  schemas: SchemaChecks,
   validation: FieldValidation,
   resource: Resource,
   { object, duplicates }: { object: KubeObject; duplicates: readonly string[] },
   refuse: (text: string) => Error,
 ): string[] {
-  if (validation === 'Ignore') return []
-  const complaints = fieldComplaints(resource, object, duplicates)
+  const wrong = schemas.wrongType(resource, object)
+  if (wrong !== undefined) throw refuse(wrong)
+  const unknown = schemas.unknownFields(resource, object)
+  const complaints = [
+    ...unknown.map(field => `unknown field "${field}"`),
+    ...duplicates.map(field => `duplicate field "${field}"`),
+  ]
   if (validation === 'Strict' && complaints.length > 0)
     throw refuse(`strict decoding error: ${complaints.join(', ')}`)
-  return complaints
+  if (unknown.length > 0) schemas.dropUnknownFields(resource, object)
+  return validation === 'Ignore' ? [] : complaints
 }
 
 /** The value of a Warning header; the agent is unknown, as in Kubernetes. */

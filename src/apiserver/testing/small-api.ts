@@ -9,6 +9,7 @@ import type { Access } from '../access/access.ts'
 import type { Api } from '../api.ts'
 import { type ApiOptions, createApi } from '../create-api.ts'
 import { allVerbs, type Resource, type StoredResource } from '../resources/resource.ts'
+import type { SchemaChecks } from '../schema-checks.ts'
 import { createMemoryStore } from '../storage/memory-store.ts'
 import type { Store } from '../storage/store.ts'
 import { fieldError } from '../wire/field-error.ts'
@@ -23,6 +24,13 @@ export const openAccess: Access = {
   authenticateToken: () => undefined,
   admit() {},
   setClientCertificateAuthorities() {},
+}
+
+/** Every field of every kind is known. */
+export const anySchema: SchemaChecks = {
+  wrongType: () => undefined,
+  unknownFields: () => [],
+  dropUnknownFields() {},
 }
 
 export interface Spec extends KubeObject {
@@ -120,6 +128,7 @@ export function smallApi(options: Partial<ApiOptions> = {}): SmallApi {
     clock,
     random: seededRandom(1),
     log: silentLog,
+    schemas: anySchema,
     ...options,
   })
   const handle: SmallApi['handle'] = (method, url, body, headers = {}, signal) => {

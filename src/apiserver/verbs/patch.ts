@@ -10,7 +10,7 @@ import { formOf } from '../representation.ts'
 import { parseObject } from '../stored-object.ts'
 import { ApiError, apiError } from '../wire/api-error.ts'
 import { fieldError } from '../wire/field-error.ts'
-import { fieldValidationOf, fieldWarnings } from '../write-options.ts'
+import { checkFields, fieldValidationOf } from '../write-options.ts'
 import { modify } from './update.ts'
 import { dryRunOf } from './write.ts'
 
@@ -24,7 +24,7 @@ const kinds: Readonly<Record<string, ApplyPatch>> = {
 
 /** PATCH of an object or of its subresource (W-3). */
 export async function patch(call: Call): Promise<ApiResponse> {
-  const { resource, request, query } = call
+  const { core, resource, request, query } = call
   const form = formOf(call)
   const dryRun = dryRunOf(call, 'PatchOptions')
   const validation = fieldValidationOf(query, 'PatchOptions')
@@ -39,7 +39,7 @@ export async function patch(call: Call): Promise<ApiResponse> {
       const patched = apply(original as unknown as JsonObject, value, resource.kind)
       clean(patched)
       const object = requireObject(patched, resource)
-      const warnings = fieldWarnings(validation, resource, { object, duplicates }, text =>
+      const warnings = checkFields(core.schemas, validation, resource, { object, duplicates }, text =>
         refuseStrictly(value, text),
       )
       if (!warned) call.warnings.push(...warnings)

@@ -4,7 +4,7 @@ import type { Call } from '../call.ts'
 import type { ReviewResource } from '../resources/resource.ts'
 import { json } from '../response.ts'
 import { apiError } from '../wire/api-error.ts'
-import { fieldValidationOf, fieldWarnings } from '../write-options.ts'
+import { checkFields, fieldValidationOf } from '../write-options.ts'
 
 /** POST of a review: a question whose answer is not stored. */
 export function review(call: Omit<Call, 'resource'>, resource: ReviewResource): ApiResponse {
@@ -13,7 +13,9 @@ export function review(call: Omit<Call, 'resource'>, resource: ReviewResource): 
   const object = requireObject(body.value, resource)
   const validation = fieldValidationOf(query, 'CreateOptions')
   const checked = { object, duplicates: body.duplicates }
-  call.warnings.push(...fieldWarnings(validation, resource, checked, text => cannotBeHandled(resource, text)))
+  call.warnings.push(
+    ...checkFields(call.core.schemas, validation, resource, checked, text => cannotBeHandled(resource, text)),
+  )
   const errors = resource.validate(object)
   if (errors.length > 0) throw apiError.invalid(resource, object.metadata.name ?? '', errors)
   const answer = resource.review(object, {

@@ -6,7 +6,7 @@ import { cannotBeHandled, readBody, requireObject } from '../body.ts'
 import type { Call } from '../call.ts'
 import type { WriteContext } from '../resources/resource.ts'
 import { ApiError, apiError, groupResource } from '../wire/api-error.ts'
-import { fieldValidationOf, fieldWarnings, isDryRun } from '../write-options.ts'
+import { checkFields, fieldValidationOf, isDryRun } from '../write-options.ts'
 
 export interface WriteOptions {
   dryRun: boolean
@@ -19,7 +19,9 @@ export function readObject(call: Call, optionsKind: 'CreateOptions' | 'UpdateOpt
   const body = readBody(call.request, resource.kind)
   const object = requireObject(body.value, resource)
   const checked = { object, duplicates: body.duplicates }
-  call.warnings.push(...fieldWarnings(validation, resource, checked, text => cannotBeHandled(resource, text)))
+  call.warnings.push(
+    ...checkFields(call.core.schemas, validation, resource, checked, text => cannotBeHandled(resource, text)),
+  )
   return object
 }
 
