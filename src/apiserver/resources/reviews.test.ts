@@ -30,10 +30,12 @@ const reader: ObjectReader = { get: () => undefined, list: () => [], generation:
 const { access, asked } = accessThatAllowsGet()
 const context = { user, now: 0, subresource: '', access, reader, namespace: 'n' }
 
+const bare = { apiVersion: 'v1', kind: 'Review', metadata: { name: '' } }
+
 const review = (spec: SubjectAccessReview['spec']): SubjectAccessReview => ({
   apiVersion: 'authorization.k8s.io/v1',
   kind: 'SubjectAccessReview',
-  metadata: { name: undefined as never },
+  metadata: {} as SubjectAccessReview['metadata'],
   spec,
 })
 
@@ -74,19 +76,18 @@ test('a local review asks about its own namespace only', () => {
 })
 
 test('a token review says whose token it is', () => {
-  const ask = (token: string) =>
-    tokenReviews.review({ ...review({}), kind: 'TokenReview', spec: { token } }, context).status
+  const ask = (token: string) => tokenReviews.review({ ...bare, spec: { token } }, context).status
   assert.deepEqual(ask('good'), { authenticated: true, user: { username: 't', groups: ['g'] } })
   assert.deepEqual(ask('bad'), { user: {}, error: 'invalid bearer token' })
   assert.throws(() => ask(''), /token is required/)
 })
 
 test('who am I, and what may I: the answer does not repeat the question', () => {
-  assert.deepEqual(selfSubjectReviews.review(review({}), context).status, { userInfo: user })
-  const rules = selfSubjectRulesReviews.review({ ...review({}), spec: { namespace: 'n' } } as never, context)
+  assert.deepEqual(selfSubjectReviews.review(bare, context).status, { userInfo: user })
+  const rules = selfSubjectRulesReviews.review({ ...bare, spec: { namespace: 'n' } }, context)
   assert.deepEqual([rules.spec, rules.status], [{}, access.rulesFor(user, 'n')])
   assert.throws(
-    () => selfSubjectRulesReviews.review({ ...review({}), spec: {} } as never, context),
+    () => selfSubjectRulesReviews.review({ ...bare, spec: {} }, context),
     /no namespace on request/,
   )
 })
