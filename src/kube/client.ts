@@ -1,6 +1,7 @@
 /**
  * A small typed client over a Transport. No caching, no retry: those are the reflector's and the caller's.
- * Every method rejects with RollcallError API_UNREACHABLE (no answer) or ApiStatusError (an answer that is an error).
+ * Every method rejects with RollcallError API_UNREACHABLE (no answer) or ApiStatusError (an answer that is an error), and
+ * with USAGE for a name that no object can have, before anything is sent.
  */
 import { RollcallError } from '../errors.ts'
 import { ApiStatusError, isExpired, statusOf } from './api-status.ts'

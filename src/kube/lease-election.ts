@@ -153,7 +153,8 @@ export function startLeaseElection(options: LeaseElectionOptions): LeaseElection
     await work
     leading = false
     stopping.signal.removeEventListener('abort', end)
-    log.warn(`lease ${namespace}/${name}: leading no more`)
+    const lost = stopping.signal.aborted ? log.info : log.warn
+    lost(`lease ${namespace}/${name}: leading no more`)
     await release()
   }
 

@@ -174,6 +174,25 @@ test('closed connections are replaced by new ones that make a full handshake', a
   assert.equal(connections, before + 1)
 })
 
+test('a burst of requests shares a few connections, and open watches take none of them', async () => {
+  const server = await start((request, response) => {
+    if (request.url === '/watch?watch=true') response.writeHead(200).write('x')
+    else response.end('ok')
+  })
+  let connections = 0
+  server.server.on('secureConnection', () => connections++)
+  const transport = connect(server.url)
+  const abort = new AbortController()
+  const ended = Array.from({ length: 20 }, async () => {
+    for await (const _ of stream(await ask(transport, '/watch?watch=true', abort.signal))) assert.ok(_)
+  })
+  const answers = await Promise.all(Array.from({ length: 100 }, () => ask(transport, '/')))
+  assert.ok(answers.every(answer => whole(answer) === 'ok'))
+  assert.ok(connections <= 36, `${connections} connections`)
+  abort.abort()
+  await Promise.all(ended)
+})
+
 test('a server with an unknown CA is refused, unless verification is switched off', async () => {
   const server = await start((_, response) => response.end('ok'))
   const stranger = { certificateAuthority: client.certificate }

@@ -10,31 +10,47 @@ const HEADERS_TIMEOUT = 90_000
 /** Milliseconds of silence within a body that is no watch. A watch may be silent: the reflector guards it. */
 const BODY_TIMEOUT = 60_000
 
+/** Connections for requests: without a bound, a burst makes as many handshakes as it has requests. */
+const REQUEST_CONNECTIONS = 16
+
 /**
  * Connects over HTTP/1.1 with keep-alive. A watch (`watch=true` or `watch=1` in the query) gives a stream, every other
  * answer comes whole. A key or certificate that TLS cannot load fails each request, not this call.
  */
 export const connectUndici: Connect = config => {
-  let agent: Agent | undefined
+  let agents: Agents | undefined
   return {
     async request(request) {
       try {
-        agent ??= createAgent(config)
-        return await send(agent, config, request)
+        agents ??= createAgents(config)
+        return await send(agents, config, request)
       } catch (error) {
         throw unreachable(config, error)
       }
     },
     closeConnections() {
-      const old = agent
-      agent = undefined
-      old?.destroy()
+      const old = agents
+      agents = undefined
+      const why = new Error('the connections were closed, to be made anew')
+      old?.requests.destroy(why)
+      old?.watches.destroy(why)
     },
   } satisfies Transport
 }
 
-function createAgent(config: ConnectionConfig): Agent {
+/** A watch holds its connection for minutes, so watches have their own and never wait for one. */
+interface Agents {
+  requests: Agent
+  watches: Agent
+}
+
+function createAgents(config: ConnectionConfig): Agents {
+  return { requests: createAgent(config, REQUEST_CONNECTIONS), watches: createAgent(config, null) }
+}
+
+function createAgent(config: ConnectionConfig, connections: number | null): Agent {
   return new Agent({
+    connections,
     // HTTP/2 sessions of Node die after about a thousand cancelled watches (nodejs/node#56306).
     allowH2: false,
     headersTimeout: HEADERS_TIMEOUT,
@@ -59,11 +75,11 @@ function secureContext(config: ConnectionConfig) {
   })
 }
 
-async function send(agent: Agent, config: ConnectionConfig, request: ApiRequest): Promise<ApiResponse> {
+async function send(agents: Agents, config: ConnectionConfig, request: ApiRequest): Promise<ApiResponse> {
   const base = new URL(config.server)
   const path = base.pathname.replace(/\/$/, '') + request.url
   const watching = isWatch(request.url)
-  const response = await agent.request({
+  const response = await (watching ? agents.watches : agents.requests).request({
     origin: base.origin,
     path,
     method: request.method as Dispatcher.HttpMethod,
