@@ -1,3 +1,4 @@
+import { hasCode } from '../errors.ts'
 import { backoffAfter } from '../hold/backoff.ts'
 import type { CertificateManager, CertificateStatus } from '../hold/certificate-manager.ts'
 import { createCertificateStore } from '../hold/certificate-store.ts'
@@ -124,12 +125,15 @@ class NodeAgent implements Agent {
       leaseDurationSeconds: options.leaseDurationSeconds ?? 40,
       renewIntervalSeconds: options.leaseRenewIntervalSeconds ?? 10,
       statusReportSeconds: options.nodeStatusReportSeconds ?? 300,
-      onBeat: () => this.#onBeat(undefined),
+      onBeat: () => {
+        this.#onBeat(undefined)
+        void this.#endpoint.confirm()
+      },
       onFailure: (error, failures) => {
         log.warn('the node cannot report to the API', { node: nodeName, error: String(error), failures })
         this.#onBeat(error instanceof Error ? error.message : String(error))
-        // K-55, and better than K-60: the server may have moved or changed its CA.
-        if (failures >= 2) void this.#reconnectAnew()
+        // K-55, and beyond it (K-60): the server may have moved or changed its CA.
+        if (failures >= 2 && hasCode(error, 'API_UNREACHABLE')) void this.#reconnectAnew()
       },
     })
     this.#watch = new NodeWatch({
@@ -253,7 +257,7 @@ class NodeAgent implements Agent {
   }
 
   async #reconnectAnew(): Promise<void> {
-    if (await this.#endpoint.refresh()) this.#connect()
+    if (await this.#endpoint.tryAnother()) this.#connect()
     else this.#session.closeConnections()
   }
 

@@ -22,6 +22,8 @@ export interface NodeEndpointOptions {
 export class NodeEndpoint {
   readonly #options: NodeEndpointOptions
   #current: ClusterEndpoint | undefined
+  /** What the kubeconfig is known to hold. */
+  #written: ClusterEndpoint | undefined
 
   constructor(options: NodeEndpointOptions) {
     this.#options = options
@@ -48,28 +50,53 @@ export class NodeEndpoint {
     await this.#adopt({ connection: bare, ...(reference && { certificateAuthority: reference }) })
   }
 
-  /**
-   * Reads the files again: the API server may have moved, or its CA file been replaced, which a kubelet notices only
-   * when it is restarted (K-60). Resolves with whether something changed.
-   */
+  /** Reads the kubeconfig and its CA file again; resolves with whether something changed (K-60: a kubelet never does). */
   async refresh(): Promise<boolean> {
-    const before = this.#current
     const read = await this.#read(this.#options.kubeconfigPath)
-    if (read) this.#current = read
-    return before === undefined || this.#current === undefined
-      ? before !== this.#current
-      : !sameEndpoint(before, this.#current)
+    if (!read || (this.#current && sameEndpoint(this.#current, read))) return false
+    this.#current = read
+    return true
+  }
+
+  /**
+   * The API server does not answer: takes the other endpoint that is known, of kubeconfig and bootstrap kubeconfig, as it
+   * may have moved or changed its CA. Resolves with whether there is another one.
+   */
+  async tryAnother(): Promise<boolean> {
+    const { kubeconfigPath, bootstrapKubeconfigPath = kubeconfigPath } = this.#options
+    const current = this.#current
+    for (const path of [kubeconfigPath, bootstrapKubeconfigPath]) {
+      const read = await this.#read(path)
+      if (!read || (current && sameEndpoint(current, read))) continue
+      this.#current = read
+      return true
+    }
+    return false
+  }
+
+  /** The present endpoint has answered: it belongs into the kubeconfig. */
+  async confirm(): Promise<void> {
+    const current = this.#current
+    if (!current || current === this.#written) return
+    const written = await this.#read(this.#options.kubeconfigPath)
+    if (!written || !sameEndpoint(written, current)) await this.#write(current)
+    this.#written = current
   }
 
   async #adopt(endpoint: ClusterEndpoint): Promise<void> {
     if (this.#current && sameEndpoint(this.#current, endpoint)) return
     this.#current = endpoint
-    const { disk, log, kubeconfigPath, currentPairPath } = this.#options
+    await this.#write(endpoint)
+    this.#written = endpoint
+  }
+
+  async #write(endpoint: ClusterEndpoint): Promise<void> {
+    const { disk, log, kubeconfigPath: path, currentPairPath } = this.#options
     try {
-      await writeNodeKubeconfig(disk, kubeconfigPath, endpoint, currentPairPath)
-      log.info('the kubeconfig was written', { path: kubeconfigPath, server: endpoint.connection.server })
+      await writeNodeKubeconfig(disk, path, endpoint, currentPairPath)
+      log.info('the kubeconfig was written', { path, server: endpoint.connection.server })
     } catch (error) {
-      log.warn('the kubeconfig cannot be written', { path: kubeconfigPath, error: String(error) })
+      log.warn('the kubeconfig cannot be written', { path, error: String(error) })
     }
   }
 

@@ -25,7 +25,10 @@ export interface NodePresenceOptions {
 
 /** Milliseconds; the kubelet's heartbeat client gives up as soon (K-1). */
 const beatTimeout = 10_000
-/** Milliseconds before another try: from 0.2 s doubling to 7 s, as the kubelet's lease controller and registration do. */
+/**
+ * Milliseconds before another try: from 0.2 s doubling to 7 s, as the kubelet's lease controller and registration do; to a
+ * tenth of the interval where that is longer, so that who reports rarely does not ask often.
+ */
 const firstRetry = 200
 const longestRetry = 7000
 /** Milliseconds between two beats that others caused: a controller that writes the same fields must not drive us. */
@@ -96,7 +99,7 @@ export class NodePresence {
         this.#options.onBeat()
       } catch (error) {
         if (signal.aborted) return
-        wait = Math.min(firstRetry * 2 ** this.#failures++, longestRetry, interval)
+        wait = Math.min(firstRetry * 2 ** this.#failures++, Math.max(longestRetry, interval / 10), interval)
         this.#options.onFailure(error, this.#failures)
       }
       const began = clock.monotonic()

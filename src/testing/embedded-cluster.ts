@@ -1,7 +1,8 @@
 /** The real embedded API in memory, with kubeadm's namespaces and bindings: what controllers are tested against. */
-import type { Api } from '../apiserver/api.ts'
+
 import { bootstrapPolicy } from '../apiserver/access/bootstrap-policy.ts'
 import { createAccess } from '../apiserver/access/create-access.ts'
+import type { Api } from '../apiserver/api.ts'
 import { createApi } from '../apiserver/create-api.ts'
 import { inProcessTransport } from '../apiserver/in-process-transport.ts'
 import { createObjectReader } from '../apiserver/object-reader.ts'
