@@ -62,6 +62,12 @@ test('renewals that no role allows are told from first requests that none allows
   )
 })
 
+test('what is found is added to who asked for what', () => {
+  const { evidence } = explainCsr(facts({ access: { tried: ['nodeclient'] } }))
+  const sources = evidence.map(({ source }) => source.split(' ')[0])
+  assert.deepEqual(sources, ['status.conditions', 'spec.username', 'subject', 'SubjectAccessReview'])
+})
+
 test('an allowed request waits for a controller, dead or slow', () => {
   const access = { tried: ['selfnodeclient'], allowed: 'selfnodeclient' } as const
   const dead = explainCsr(facts({ access, leases: [lease('kube-controller-manager', false)] }))

@@ -35,8 +35,8 @@ export function explainPending(facts: CsrFacts): Explanation {
     return { ...base, code: 'Superseded', summary, commands }
   }
   const { signerName } = csr.spec
-  if (signerName === signerNames.kubeletClient) return { ...base, ...clientReason(facts, age) }
-  if (signerName === signerNames.kubeletServing) return { ...base, ...servingReason(facts, age) }
+  if (signerName === signerNames.kubeletClient) return withReason(base, clientReason(facts, age))
+  if (signerName === signerNames.kubeletServing) return withReason(base, servingReason(facts, age))
   return {
     ...base,
     code: 'NeedsOperator',
@@ -48,6 +48,10 @@ export function explainPending(facts: CsrFacts): Explanation {
 
 type Reason = Pick<Explanation, 'summary' | 'commands'> &
   Partial<Pick<Explanation, 'code' | 'waitsFor' | 'evidence'>>
+
+function withReason<Base extends Pick<Explanation, 'evidence'>>(base: Base, reason: Reason): Base & Reason {
+  return { ...base, ...reason, evidence: [...base.evidence, ...(reason.evidence ?? [])] }
+}
 
 /** C-10 to C-13: kube-controller-manager and Rollcall approve when a SubjectAccessReview allows it. */
 function clientReason(facts: CsrFacts, age: number): Reason {
