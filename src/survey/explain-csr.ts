@@ -53,7 +53,7 @@ function explainIssued({ csr, now, unchecked }: CsrFacts): Explanation {
   }
   return {
     ...base,
-    summary: `Issued; valid until ${formatTime(notAfter)}, ${formatAge(notAfter - now)} from now.`,
+    summary: `All is well: the certificate is valid until ${formatTime(notAfter)}, ${formatAge(notAfter - now)} from now.`,
     evidence,
   }
 }

@@ -54,6 +54,8 @@ function approvalMessage(reason: string | undefined, unproven: readonly string[]
 /** What `decideApproval` takes as a claim on an identity; undefined where the request claims none or may claim it. */
 export function identityClaim(csr: CertificateSigningRequest, node: KubeNode | undefined): Claim | undefined {
   if (!node || csr.spec.signerName !== signerNames.kubeletClient) return undefined
+  // Of a decided request the node may well be Ready: by that very certificate.
+  if (csrCondition(csr, 'Approved') || csrCondition(csr, 'Denied')) return undefined
   const { name } = node.metadata
   if (csr.spec.username === `system:node:${name}`) return undefined
   // A bootstrap token may ask for any node's name. One whose node is down may be rejoining; one that works is not.

@@ -233,7 +233,10 @@ test('explain: issued until when, and found when expired or for another key', as
   await sign('good', cluster.clock.now() + 3_600_000)
   const good = await csr('explain', 'good')
   assert.equal(good.exitCode, 0)
-  assert.match(good.stdout, /Issued; valid until 2026-03-01T\d\d:\d\d:\d\dZ, 60m from now/)
+  assert.match(
+    good.stdout,
+    /All is well: the certificate is valid until 2026-03-01T\d\d:\d\d:\d\dZ, 60m from now/,
+  )
   await sign('tame', cluster.clock.now() + 3_600_000, generateSigner('Ed25519', seededRandom(6)).publicKey)
   assert.match((await csr('explain', 'tame')).stdout, /CertificateForOtherKey/)
 })
