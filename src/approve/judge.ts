@@ -79,3 +79,8 @@ function withRequest(facts: Facts): ReadFacts {
   if (!request) throw new TypeError('judgement passed a request that could not be read')
   return { ...facts, request }
 }
+
+/** Whether access is all that is left to ask: a flood of bad requests costs no SubjectAccessReview. */
+export function wantsAccessReview(facts: Facts): boolean {
+  return judge(facts).reasons[0]?.code === 'AccessNotReviewed'
+}

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
-import { gatherFacts } from '../approve/gather-facts.ts'
-import { judge } from '../approve/judge.ts'
 import { csrCondition } from '../kube/csr-conditions.ts'
 import { resources } from '../kube/types.ts'
-import { calm, nodeStatusPolicy, onCluster } from '../testing/controlled-cluster.ts'
+import { calm, onCluster } from '../testing/controlled-cluster.ts'
 import { parseCertificatesPem } from '../x509/certificate.ts'
 import { verifyChain } from '../x509/chain.ts'
 import { formatName } from '../x509/name.ts'
@@ -164,20 +162,4 @@ onCluster('two approvers at once write one decision', async cluster => {
   await cluster.start({ only: ['approval', 'signing'] })
   const name = await cluster.ask({ by: cluster.bootstrapper, node: 'a' })
   assert.equal(await cluster.fate(name), 'Approved AutoApproved, issued')
-})
-
-onCluster('facts gathered once from the API give the verdict of the controller', async cluster => {
-  const waiting = await cluster.ask({ by: await cluster.node('a'), node: 'a', ips: ['10.0.0.1'] })
-  const bootstrapping = await cluster.ask({ by: cluster.bootstrapper, node: 'a' })
-  await cluster.register('b', [['InternalIP', '10.0.0.1']])
-  const verdictOn = async (name: string) => {
-    const { admin: client, clock } = cluster
-    const { signal } = new AbortController()
-    const csr = await cluster.read(name)
-    const facts = await gatherFacts({ client, csr, policy: nodeStatusPolicy, now: clock.now(), signal })
-    const { outcome, reasons } = judge(facts)
-    return `${outcome} ${reasons[0]?.code}`
-  }
-  assert.equal(await verdictOn(waiting), 'Deny OwnedByOtherNode')
-  assert.equal(await verdictOn(bootstrapping), 'Approve AutoApproved')
 })
