@@ -1,3 +1,89 @@
+import { hostname } from 'node:os'
 import type { Command } from 'commander'
+import { type Agent, startAgent } from '../agent/agent.ts'
+import { serveHttps } from '../agent/serve-https.ts'
+import { hostPorts } from '../cluster/host-ports.ts'
+import { RollcallError } from '../errors.ts'
+import type { NodeAddress } from '../kube/types.ts'
+import { connectUndici } from '../kube/undici-transport.ts'
+import { parseIp } from '../x509/ip.ts'
 import type { CommandIo } from './command-io.ts'
-export function register(_program: Command, _io: CommandIo): void {}
+import { lineLog } from './line-log.ts'
+import { wholeNumber } from './number-option.ts'
+import { untilStopped } from './until-stopped.ts'
+
+interface AgentFlags {
+  node: string
+  nodeIp?: string
+  bootstrapKubeconfig?: string
+  kubeconfig: string
+  certDir: string
+  rotateCertificates: boolean
+  serverTlsBootstrap: boolean
+  address: string
+  port: number
+}
+
+export function register(program: Command, io: CommandIo): void {
+  program
+    .command('agent')
+    .description('Run the node side: get, hold, renew and recover the certificates of this node.')
+    .option('--node <name>', 'name of the Node', hostname().toLowerCase())
+    .option('--node-ip <ip,…>', 'addresses of the node; they become InternalIPs')
+    .option('--bootstrap-kubeconfig <file>', 'credential to join with; read again at every attempt')
+    .option(
+      '--kubeconfig <file>',
+      "the node's own kubeconfig; written when it is missing",
+      '/var/lib/rollcall/kubeconfig',
+    )
+    .option('--cert-dir <dir>', 'where the pairs are kept', '/var/lib/rollcall/pki')
+    .option('--rotate-certificates', 'renew the client certificate before it lapses', false)
+    .option('--server-tls-bootstrap', 'have the serving certificate issued by the cluster', false)
+    .option('--address <ip>', 'where the HTTPS server listens', '0.0.0.0')
+    .option('--port <port>', 'port of the HTTPS server; 0: any free one', wholeNumber(0, 65_535), 10_250)
+    .action((flags: AgentFlags) => agent(flags, io))
+}
+
+async function agent(flags: AgentFlags, io: CommandIo): Promise<void> {
+  const stopped = untilStopped()
+  const running = startAgent(
+    {
+      nodeName: flags.node,
+      addresses: addressesOf(flags),
+      certDirectory: flags.certDir,
+      kubeconfigPath: flags.kubeconfig,
+      ...(flags.bootstrapKubeconfig !== undefined && { bootstrapKubeconfigPath: flags.bootstrapKubeconfig }),
+      rotateCertificates: flags.rotateCertificates,
+      serverTLSBootstrap: flags.serverTlsBootstrap,
+      listenAddress: flags.address,
+      port: flags.port,
+    },
+    { ...hostPorts, log: lineLog(), connect: connectUndici, listen: serveHttps },
+  )
+  announceReady(running, flags, io)
+  await stopped
+  await running.stop()
+}
+
+/** One `ready` line when the node is registered and holds both certificates for the first time. */
+function announceReady(running: Agent, flags: AgentFlags, io: CommandIo): void {
+  const end = running.onChange(check)
+  function check() {
+    const { client, serving, registered, port } = running.status()
+    if (!registered || client.state !== 'Valid' || serving.state !== 'Valid') return
+    end()
+    io.stdout(`ready ${flags.node}${port === undefined ? '' : ` serving at ${flags.address}:${port}`}\n`)
+  }
+}
+
+function addressesOf({ node, nodeIp }: AgentFlags): NodeAddress[] {
+  const addresses = (nodeIp ?? '').split(',').filter(Boolean)
+  for (const address of addresses) {
+    if (!parseIp(address))
+      throw new RollcallError('USAGE', `--node-ip: ${JSON.stringify(address)} is no IP address.`)
+  }
+  return [
+    ...addresses.map(address => ({ type: 'InternalIP' as const, address })),
+    { type: 'Hostname', address: node },
+  ]
+}

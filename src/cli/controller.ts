@@ -1,3 +1,111 @@
+import { hostname } from 'node:os'
 import type { Command } from 'commander'
-import type { CommandIo } from './command-io.ts'
-export function register(_program: Command, _io: CommandIo): void {}
+import { parseCertificateLifetime } from '../cluster/go-duration.ts'
+import { hostPorts } from '../cluster/host-ports.ts'
+import { parsePolicyFile } from '../cluster/policy-file.ts'
+import { type ControllerName, controllerNames } from '../controller/controller-name.ts'
+import type { SigningCa } from '../controller/options.ts'
+import { startControllers } from '../controller/start-controllers.ts'
+import { RollcallError, systemCode } from '../errors.ts'
+import { loadSigner } from '../keys/private-key.ts'
+import { Secret } from '../keys/secret.ts'
+import { signerNames } from '../kube/types.ts'
+import type { CommandIo, ConnectionFlags } from './command-io.ts'
+import { addConnectionOptions } from './connect-kubeconfig.ts'
+import { lineLog } from './line-log.ts'
+import { untilStopped } from './until-stopped.ts'
+
+interface ControllerFlags extends ConnectionFlags {
+  signingCert?: string
+  signingKey?: string
+  rootCaFile?: string
+  policy?: string
+  certLifetime: string
+  only?: string
+  leaderElection: boolean
+}
+
+export function register(program: Command, io: CommandIo): void {
+  const command = program
+    .command('controller')
+    .description('Run the controllers against any Kubernetes: approve, sign, clean, publish the root CA.')
+    .option('--signing-cert <file>', "the signers' CA certificate, PEM; without it nothing is signed")
+    .option('--signing-key <file>', 'its key, PEM')
+    .option('--root-ca-file <file>', 'published as kube-root-ca.crt in every namespace')
+    .option('--policy <file>', 'how serving requests are judged; without it they stay pending')
+    .option('--cert-lifetime <duration>', "longest life of a node's certificate", '8760h')
+    .option('--only <controllers>', `comma list of ${controllerNames.join(', ')}`)
+    .option('--no-leader-election', 'work at once: for a single replica')
+  addConnectionOptions(command).action((flags: ControllerFlags) => controller(flags, io))
+}
+
+async function controller(flags: ControllerFlags, io: CommandIo): Promise<void> {
+  const stopped = untilStopped()
+  const signingCa = await readSigningCa(flags)
+  const policy =
+    flags.policy === undefined
+      ? undefined
+      : parsePolicyFile(await read(flags.policy, '--policy'), flags.policy)
+  const rootCertificates =
+    flags.rootCaFile === undefined ? '' : await read(flags.rootCaFile, '--root-ca-file')
+  const certificateLifetimeSeconds = parseCertificateLifetime(flags.certLifetime)
+  const only = flags.only === undefined ? undefined : namesOf(flags.only)
+  const api = await io.connect(flags)
+  const log = lineLog()
+  if (!policy)
+    log.warn('no policy: kubelet-serving requests stay pending; give --policy FILE to have them judged')
+  if (!signingCa) log.warn('no --signing-cert: approved requests are left to another signer')
+  const running = startControllers({
+    client: api.client,
+    clock: hostPorts.clock,
+    random: hostPorts.random,
+    log,
+    signers: signingCa ? Object.fromEntries(Object.values(signerNames).map(name => [name, signingCa])) : {},
+    certificateLifetimeSeconds,
+    rootCertificates,
+    ...(policy && { approvalPolicy: policy }),
+    ...(only && { only }),
+    ...(flags.leaderElection && { leaderElection: election() }),
+  })
+  io.stdout(`ready ${api.server}\n`)
+  await stopped
+  await running.stop()
+  api.close()
+}
+
+function election() {
+  const unique = Buffer.from(hostPorts.random.bytes(4)).toString('hex')
+  return { identity: `${hostname()}_${unique}`, namespace: 'kube-system', name: 'rollcall-controller' }
+}
+
+function namesOf(list: string): ControllerName[] {
+  return list.split(',').map(text => {
+    const name = controllerNames.find(known => known === text.trim())
+    if (!name)
+      throw new RollcallError(
+        'USAGE',
+        `--only: there is no controller ${JSON.stringify(text)}; known are ${controllerNames.join(', ')}.`,
+      )
+    return name
+  })
+}
+
+async function readSigningCa({ signingCert, signingKey }: ControllerFlags): Promise<SigningCa | undefined> {
+  if (signingCert === undefined && signingKey === undefined) return undefined
+  // C-20: the same words as kube-controller-manager.
+  if (signingCert === undefined)
+    throw new RollcallError('USAGE', 'cannot specify key without cert: give --signing-cert too.')
+  if (signingKey === undefined)
+    throw new RollcallError('USAGE', 'cannot specify cert without key: give --signing-key too.')
+  const signer = loadSigner(new Secret(await read(signingKey, '--signing-key')))
+  return { certificate: await read(signingCert, '--signing-cert'), signer }
+}
+
+async function read(path: string, option: string): Promise<string> {
+  try {
+    return new TextDecoder().decode(await hostPorts.disk.read(path))
+  } catch (cause) {
+    const why = systemCode(cause) ?? String(cause)
+    throw new RollcallError('USAGE', `${option}: ${path} cannot be read (${why}).`, { path }, { cause })
+  }
+}

@@ -1,9 +1,7 @@
 import { type Command, Option } from 'commander'
 import { serveHttps } from '../agent/serve-https.ts'
+import { hostPorts } from '../cluster/host-ports.ts'
 import { startFleet } from '../fleet/fleet.ts'
-import { systemClock } from '../host/clock.ts'
-import { systemDisk } from '../host/disk.ts'
-import { systemRandom } from '../host/random.ts'
 import { connectUndici } from '../kube/undici-transport.ts'
 import { lineLog } from './line-log.ts'
 
@@ -23,9 +21,7 @@ export function register(program: Command): void {
       await startFleet(
         { ...flags, onReport: report => process.send?.(report) },
         {
-          clock: systemClock,
-          random: systemRandom,
-          disk: systemDisk,
+          ...hostPorts,
           log: lineLog(flags.log),
           connect: connectUndici,
           listen: serveHttps,

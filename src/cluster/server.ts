@@ -1,10 +1,8 @@
-import { systemClock } from '../host/clock.ts'
-import { systemDisk } from '../host/disk.ts'
-import { systemRandom } from '../host/random.ts'
 import type { Log } from '../ports.ts'
 import { defaultApprovalPolicy } from './approval-policy.ts'
 import { startControlPlane } from './control-plane.ts'
 import { openDataDirectory } from './data-directory.ts'
+import { hostPorts } from './host-ports.ts'
 
 export interface ServerOptions {
   directory: string
@@ -33,9 +31,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       bind: options.bind,
       certificateLifetimeSeconds: options.certificateLifetimeSeconds,
       ...(options.controllers && { approvalPolicy: defaultApprovalPolicy([]) }),
-      clock: systemClock,
-      random: systemRandom,
-      disk: systemDisk,
+      ...hostPorts,
       log: options.log,
     })
     const stop = async () => {

@@ -1,14 +1,12 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fleetNode } from '../fleet/fleet-address.ts'
-import { systemClock } from '../host/clock.ts'
-import { systemDisk } from '../host/disk.ts'
-import { systemRandom } from '../host/random.ts'
 import type { Log } from '../ports.ts'
 import { defaultApprovalPolicy } from './approval-policy.ts'
 import { startControlPlane } from './control-plane.ts'
 import { openDataDirectory } from './data-directory.ts'
 import { startFleetChild } from './fleet-child.ts'
+import { hostPorts } from './host-ports.ts'
 import { UpProgress } from './up-progress.ts'
 
 export interface UpOptions {
@@ -38,7 +36,7 @@ export async function startUp(options: UpOptions): Promise<RunningUp> {
   const logFile = join(directory.root, 'rollcall.log')
   const log = options.logTo(logFile)
   const addresses = Array.from({ length: options.nodes }, (_, index) => fleetNode(index + 1).address)
-  const host = { clock: systemClock, random: systemRandom, disk: systemDisk, log }
+  const host = { ...hostPorts, log }
   try {
     const controlPlane = await startControlPlane({
       directory,
