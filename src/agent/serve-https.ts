@@ -23,7 +23,7 @@ export const serveHttps: ServeHttps = async options => {
       // A resumed session would show an old identity after certificate or CA have changed.
       secureOptions: constants.SSL_OP_NO_TICKET,
     },
-    (request, response) => void answer(options, request, response),
+    (request, response) => void answer(options, request, response).catch(() => response.destroy()),
   )
   const refused = new Set<Socket>()
   guardConnections(server, options, refused)
@@ -91,8 +91,9 @@ async function answer(
     { method: request.method ?? 'GET', url: request.url ?? '/', headers: headersOf(request) },
     peerOf(request),
   )
-  response.writeHead(status, headers)
-  response.end(await wholeBody(body))
+  const whole = await wholeBody(body)
+  response.writeHead(status, { ...headers, 'content-length': whole.length })
+  response.end(whole)
 }
 
 function headersOf(request: IncomingMessage): Record<string, string> {

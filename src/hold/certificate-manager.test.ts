@@ -170,6 +170,19 @@ test('a 401 leads back to the bootstrap credential at once; new ones that are re
   manager.stop()
 })
 
+test('a 401 that passes is forgotten: the certificate is valid again', async () => {
+  const { manager, ask, asks, clock } = await node()
+  await ask().issue(24 * hour)
+  await clock.advance(minute)
+  const { serial = '' } = manager.status()
+  manager.reportRejected(serial)
+  await ask().fail(denied())
+  manager.reportAccepted(serial)
+  await clock.advance(hour)
+  assert.deepEqual([manager.status().state, asks.length], ['Valid', 2])
+  manager.stop()
+})
+
 test('a 401 that speaks of an older certificate changes nothing', async () => {
   const { manager, ask, asks } = await node()
   await ask().issue(24 * hour)
@@ -324,6 +337,7 @@ test('a full disk does not cost the certificate: it is used from memory and writ
   assert.match(manager.status().lastError ?? '', /ENOSPC/)
   machineDisk.faults.full = false
   await clock.advance(32 * second)
+  assert.equal(manager.status().lastError, undefined)
   manager.stop()
   const next = make()
   await next.start()

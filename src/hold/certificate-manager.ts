@@ -69,7 +69,8 @@ export class CertificateManager {
   #saving = false
   #timer: Timer | undefined
   #running = false
-  #lastError: string | undefined
+  #requestError: string | undefined
+  #saveError: string | undefined
   #shown = ''
 
   constructor(options: CertificateManagerOptions) {
@@ -87,7 +88,7 @@ export class CertificateManager {
         this.#state = transition.holding(this.#state, pair.leaf, this.#chance(), undefined)
       }
     } catch (error) {
-      this.#trouble('the certificate store cannot be read', error)
+      this.#saveError = this.#trouble('the certificate store cannot be read', error)
     }
     this.#advance()
   }
@@ -112,6 +113,7 @@ export class CertificateManager {
 
   status(): CertificateStatus {
     const { held, attempt, retry } = this.#state
+    const lastError = this.#requestError ?? this.#saveError
     return {
       state: stateOf(this.#state, this.#options.clock.now()),
       ...(held && {
@@ -122,7 +124,7 @@ export class CertificateManager {
       }),
       ...(attempt && { requesting: attempt.cause }),
       failures: retry?.failures ?? 0,
-      ...(this.#lastError !== undefined && { lastError: this.#lastError }),
+      ...(lastError !== undefined && { lastError }),
     }
   }
 
@@ -143,13 +145,17 @@ export class CertificateManager {
   reportRejected(serial: string): void {
     const next = transition.rejected(this.#state, serial, this.#chance(), this.#now())
     if (next === this.#state) return
-    this.#trouble('the API rejects the certificate', `401 for the certificate with serial number ${serial}`)
+    this.#requestError = this.#trouble(
+      'the API rejects the certificate',
+      `401 for the certificate with serial number ${serial}`,
+    )
     this.#change(next)
   }
 
   /** The API accepted the certificate with this serial number. */
   reportAccepted(serial: string): void {
-    this.#state = transition.accepted(this.#state, serial)
+    const next = transition.accepted(this.#state, serial)
+    if (next !== this.#state) this.#change(next)
   }
 
   /** Something that made attempts fail has changed: forget the backoff. */
@@ -203,8 +209,8 @@ export class CertificateManager {
     } catch (error) {
       if (this.#abort !== abort) return
       this.#abort = undefined
-      this.#trouble('no certificate was obtained', error)
-      this.#options.onFailure?.(error)
+      this.#requestError = this.#trouble('no certificate was obtained', error)
+      this.#callOut(() => this.#options.onFailure?.(error))
       this.#change(transition.failed(this.#state, cause, this.#chance(), this.#now()))
     }
   }
@@ -224,7 +230,7 @@ export class CertificateManager {
     const previous = this.#pair
     this.#abort = undefined
     this.#pair = pair
-    this.#lastError = undefined
+    this.#requestError = undefined
     const chances = { deadline: this.#chance(), backoff: this.#chance() }
     this.#state = transition.installed(this.#state, pair.leaf, chances, this.#now())
     const { held } = this.#state
@@ -233,8 +239,10 @@ export class CertificateManager {
       serial: held?.serial,
       notAfter: new Date(pair.leaf.notAfter).toISOString(),
     })
-    if (held?.lack !== undefined) this.#trouble('the issued certificate is not what was asked for', held.lack)
-    this.#options.onRotated?.(pair, previous)
+    if (held?.lack !== undefined) {
+      this.#requestError = this.#trouble('the issued certificate is not what was asked for', held.lack)
+    }
+    this.#callOut(() => this.#options.onRotated?.(pair, previous))
     void this.#save()
     this.#advance()
   }
@@ -250,9 +258,13 @@ export class CertificateManager {
         await this.#options.store.update(pair.chain, pair.key)
       }
       this.#saving = false
+      this.#saveError = undefined
     } catch (error) {
       this.#saving = false
-      this.#trouble('the certificate cannot be written to the disk; it is used from memory', error)
+      this.#saveError = this.#trouble(
+        'the certificate cannot be written to the disk; it is used from memory',
+        error,
+      )
       this.#change(transition.unsaved(this.#state, this.#now().monotonic + longestBackoff))
     }
   }
@@ -262,12 +274,22 @@ export class CertificateManager {
     const shown = `${state} ${serial} ${requesting}`
     if (shown === this.#shown) return
     this.#shown = shown
-    for (const listener of [...this.#listeners]) listener()
+    for (const listener of [...this.#listeners]) this.#callOut(listener)
   }
 
-  #trouble(message: string, error: unknown): void {
-    this.#lastError = `${message}: ${error instanceof Error ? error.message : String(error)}`
+  /** What others do with the news must not look like a failed attempt. */
+  #callOut(run: () => void): void {
+    try {
+      run()
+    } catch (error) {
+      this.#options.log.error('a listener failed', { certificate: this.#options.name, error: String(error) })
+    }
+  }
+
+  /** Logs it, and gives it as a sentence. */
+  #trouble(message: string, error: unknown): string {
     this.#options.log.warn(message, { certificate: this.#options.name, error: String(error) })
+    return `${message}: ${error instanceof Error ? error.message : String(error)}`
   }
 
   #chance(): number {

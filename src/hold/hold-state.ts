@@ -151,9 +151,11 @@ export function rejected(state: HoldState, serial: string, chance: number, now: 
   return { ...next, retry: { cause: 'rejected', failures: state.rejections, notEarlier } }
 }
 
-/** The API accepted the certificate held. */
+/** The API accepted the certificate held: an earlier 401 has passed. */
 export function accepted(state: HoldState, serial: string): HoldState {
-  return state.rejections > 0 && state.held?.serial === serial ? { ...state, rejections: 0 } : state
+  const { held } = state
+  if (held?.serial !== serial || (state.rejections === 0 && !held.rejected)) return state
+  return { ...state, held: { ...held, rejected: false }, rejections: 0 }
 }
 
 /** Forgets the backoff: what made attempts fail has changed. */
