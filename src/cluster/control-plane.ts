@@ -203,5 +203,8 @@ async function startOwnControllers(
     certificateLifetimeSeconds,
     rootCertificates: pki.ca.pem,
     ...(approvalPolicy && { approvalPolicy }),
+    // The data directory's lock already makes this process the only one; the Lease tells `csr explain` who decides. The
+    // identity is always the same, so that a new process takes over at once after a kill.
+    leaderElection: { identity: 'rollcall-embedded', namespace: 'kube-system', name: 'rollcall-controller' },
   })
 }

@@ -103,7 +103,7 @@ async function untilRecovered(
   report: BlackoutReport,
 ): Promise<void> {
   const abort = new AbortController()
-  const back = {
+  const back: Record<string, Set<string>> = {
     [signerNames.kubeletClient]: new Set<string>(),
     [signerNames.kubeletServing]: new Set<string>(),
   }
