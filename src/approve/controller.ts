@@ -1,5 +1,6 @@
 /** Gathers facts about each undecided request, has it judged, and writes the verdict to /approval. */
 import { isStatus, type KubeClient } from '../kube/client.ts'
+import type { ChangeType } from '../kube/object-cache.ts'
 import { startReflector } from '../kube/reflector.ts'
 import { type CertificateSigningRequest, type KubeNode, resources } from '../kube/types.ts'
 import { retryDelay, startWorkQueue } from '../kube/work-queue.ts'
@@ -31,8 +32,8 @@ export interface ApprovalOptions {
 }
 
 export interface ApprovalController {
-  /** To be called for every change of a CertificateSigningRequest, deletions too. */
-  csrChanged(csr: CertificateSigningRequest): void
+  /** To be called for every change of a CertificateSigningRequest, after the cache has it. */
+  csrChanged(type: ChangeType, csr: CertificateSigningRequest): void
   stop(): Promise<void>
 }
 
@@ -47,7 +48,7 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
   if (policy) checkPolicy(policy)
   const claims = new AddressIndex()
   const memory = new RequestMemory()
-  const queue = startWorkQueue({ name: 'approval', workers, clock, log, process: approve })
+  const queue = startWorkQueue({ name: 'approval', workers, clock, log, process: work })
   const nodes = startReflector<KubeNode>({
     client,
     resource: resources.nodes,
@@ -58,20 +59,26 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
     onChange(type, node) {
       if (type === 'DELETED') claims.remove(node.metadata.name)
       else claims.set(node)
-      for (const name of memory.waitingFor(node.metadata.name)) queue.add(name)
+      for (const name of memory.followers(node.metadata.name)) queue.add(name)
     },
   })
 
   /** Milliseconds until the request is to be looked at again, or undefined. */
+  async function work(name: string, signal: AbortSignal): Promise<number | undefined> {
+    const again = await approve(name, signal)
+    // Deleted while it was judged: nobody else would forget it.
+    if (!cached(name)) memory.forget(name)
+    return again
+  }
+
   async function approve(name: string, signal: AbortSignal): Promise<number | undefined> {
     let csr = cached(name)
     if (!csr || memory.isWritten(csr)) return undefined
     // An address is free only when every Node was seen.
     if (kindOf(csr) === 'serving') await nodes.synced
     for (let conflicts = 0; !signal.aborted; conflicts++) {
-      const { verdict, nodeName } = await verdictOf(csr, signal)
-      if (verdict.outcome !== 'Approve' && verdict.outcome !== 'Deny')
-        return leavePending(csr, verdict, nodeName)
+      const verdict = await verdictOf(csr, signal)
+      if (verdict.outcome !== 'Approve' && verdict.outcome !== 'Deny') return leavePending(csr, verdict)
       try {
         await client.update(resources.certificateSigningRequests, decided(csr, verdict), {
           subresource: 'approval',
@@ -95,23 +102,23 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
     return undefined
   }
 
-  async function verdictOf(csr: CertificateSigningRequest, signal: AbortSignal) {
+  async function verdictOf(csr: CertificateSigningRequest, signal: AbortSignal): Promise<Verdict> {
     const reading = readRequest(csr)
     const nodeName = reading.request && subjectNode(reading.request)
+    // Before the Node is looked at: a change while this is judged must bring the request back.
+    if (nodeName !== undefined && kindOf(csr) === 'serving') memory.follow(csr.metadata.name, nodeName)
     const node = nodeName === undefined ? undefined : nodes.get(nodeName)
     let facts: Facts = { csr, reading, now: clock.now(), node, claims, policy }
     if (nodeName !== undefined && wantsAccessReview(facts))
       facts = { ...facts, access: await reviewAccess(client, csr, nodeName, signal) }
-    return { verdict: judge(facts), nodeName }
+    return judge(facts)
   }
 
-  function leavePending(csr: CertificateSigningRequest, verdict: Verdict, nodeName: string | undefined) {
-    const { name } = csr.metadata
+  function leavePending(csr: CertificateSigningRequest, verdict: Verdict): number | undefined {
     if (memory.isNews(csr, verdict)) announce(csr, verdict)
-    if (verdict.outcome === 'Wait' && nodeName !== undefined) memory.waitFor(name, nodeName)
     if (verdict.until !== undefined) return verdict.until - clock.now()
     // C-14: with backoff, so that access granted later is seen without a new request.
-    return verdict.outcome === 'Retry' ? retryDelay(memory.countRetry(name)) : undefined
+    return verdict.outcome === 'Retry' ? retryDelay(memory.countRetry(csr.metadata.name)) : undefined
   }
 
   function announce(csr: CertificateSigningRequest, verdict: Verdict): void {
@@ -126,10 +133,12 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
   }
 
   return {
-    csrChanged(csr) {
-      const { name } = csr.metadata
-      if (kindOf(csr) && isUndecided(csr) && cached(name)) queue.add(name)
-      else memory.forget(name)
+    csrChanged(type, { metadata: { name } }) {
+      const csr = cached(name)
+      const judgeable = csr !== undefined && kindOf(csr) !== undefined && isUndecided(csr)
+      // A deletion may be followed at once by a new request of the same name, which owes the old one nothing.
+      if (type === 'DELETED' || !judgeable) memory.forget(name)
+      if (judgeable) queue.add(name)
     },
     async stop() {
       await Promise.all([queue.stop(), nodes.stop()])

@@ -7,7 +7,7 @@ interface Memory {
   told?: string
   /** How often its access was refused. */
   retries: number
-  /** The Node it waits for. */
+  /** The Node it is judged by. */
   nodeName?: string
   /** The version that a decision was written from; the cache may lag behind. */
   writtenFrom?: string | undefined
@@ -31,15 +31,16 @@ export class RequestMemory {
     return this.#of(name).retries++
   }
 
-  waitFor(name: string, nodeName: string): void {
+  /** The request is to be judged again when this Node changes. */
+  follow(name: string, nodeName: string): void {
     this.#of(name).nodeName = nodeName
-    const waiting = this.#byNode.get(nodeName)
-    if (waiting) waiting.add(name)
+    const followers = this.#byNode.get(nodeName)
+    if (followers) followers.add(name)
     else this.#byNode.set(nodeName, new Set([name]))
   }
 
-  /** The requests that wait for this Node. */
-  waitingFor(nodeName: string): readonly string[] {
+  /** The requests that follow this Node. */
+  followers(nodeName: string): readonly string[] {
     return [...(this.#byNode.get(nodeName) ?? [])]
   }
 
@@ -58,9 +59,9 @@ export class RequestMemory {
     const nodeName = this.#memories.get(name)?.nodeName
     this.#memories.delete(name)
     if (nodeName === undefined) return
-    const waiting = this.#byNode.get(nodeName)
-    waiting?.delete(name)
-    if (waiting?.size === 0) this.#byNode.delete(nodeName)
+    const followers = this.#byNode.get(nodeName)
+    followers?.delete(name)
+    if (followers?.size === 0) this.#byNode.delete(nodeName)
   }
 
   #of(name: string): Memory {

@@ -163,3 +163,21 @@ onCluster('two approvers at once write one decision', async cluster => {
   const name = await cluster.ask({ by: cluster.bootstrapper, node: 'a' })
   assert.equal(await cluster.fate(name), 'Approved AutoApproved, issued')
 })
+
+onCluster(
+  'a request that takes the name of a deleted one is judged anew, with its own Event',
+  async cluster => {
+    await cluster.start()
+    await cluster.register('a', [['InternalIP', '10.0.0.1']])
+    const by = await cluster.node('a')
+    const name = await cluster.ask({ by, node: 'a', ips: ['10.0.0.9'] })
+    const first = await cluster.read(name)
+    await cluster.admin.delete(resources.certificateSigningRequests, { name })
+    const { uid: _uid, resourceVersion: _version, ...metadata } = first.metadata
+    await cluster.admin.create(resources.certificateSigningRequests, { ...first, metadata, status: {} })
+    await calm()
+    // The admin asks now, and is no node.
+    assert.equal(await cluster.fate(name), 'Denied RequesterNotNode')
+    assert.deepEqual(await cluster.eventsOf(name), ['Normal SanUnproven', 'Warning RequesterNotNode'])
+  },
+)

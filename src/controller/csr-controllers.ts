@@ -59,8 +59,8 @@ export function startCsrControllers(options: CsrControllersOptions): RunningCont
     random,
     log,
     resource: resources.certificateSigningRequests,
-    onChange(_type, csr) {
-      approval?.csrChanged(csr)
+    onChange(type, csr) {
+      approval?.csrChanged(type, csr)
       signing?.csrChanged(csr)
     },
   })
