@@ -1,20 +1,28 @@
 import { hasCode } from '../errors.ts'
 import { DerReader, tags } from './der.ts'
 import { type Extension, readExtension } from './extension.ts'
-import { parseBasicConstraints } from './extension-values.ts'
+import {
+  parseBasicConstraints,
+  parseExtendedKeyUsage,
+  parseKeyUsage,
+  parseSubjectKeyIdentifier,
+} from './extension-values.ts'
 import type { NoteOddity } from './oddity.ts'
 import { oids } from './oid.ts'
 
 /** Attributes that mean nothing to Kubernetes and are common enough not to be worth a word (PKCS#9). */
 const harmless: ReadonlySet<string> = new Set([oids.challengePassword, oids.unstructuredName])
 
-/** Extensions a request may ask for; the signer makes its own of all but the SAN (C-36). */
-const requestable: ReadonlySet<string> = new Set([
-  oids.subjectAltName,
-  oids.keyUsage,
-  oids.extendedKeyUsage,
-  oids.basicConstraints,
-  oids.subjectKeyIdentifier,
+/** Reads the value of an extension; throws X509_MALFORMED. */
+type ValueReader = (value: Uint8Array) => unknown
+
+/** Extensions a request may ask for. The SAN is read elsewhere; of all others the signer makes its own (C-36). */
+const requestable = new Map<string, ValueReader>([
+  [oids.subjectAltName, () => undefined],
+  [oids.keyUsage, parseKeyUsage],
+  [oids.extendedKeyUsage, parseExtendedKeyUsage],
+  [oids.basicConstraints, parseBasicConstraints],
+  [oids.subjectKeyIdentifier, parseSubjectKeyIdentifier],
 ])
 
 /** The extensions asked for in a request's attributes, as Go sees them. Throws where Go does. */
@@ -73,10 +81,11 @@ function refuseDuplicates(extensions: readonly Extension[], at: DerReader): void
 }
 
 function noteExtension({ id, critical, value }: Extension, note: NoteOddity): void {
-  if (!requestable.has(id)) note(critical ? 'unknown-critical-extension' : 'unknown-extension', id)
-  if (id !== oids.basicConstraints) return
+  const read = requestable.get(id)
+  if (read === undefined) note(critical ? 'unknown-critical-extension' : 'unknown-extension', id)
   try {
-    if (parseBasicConstraints(value).ca) note('ca-requested')
+    read?.(value)
+    if (id === oids.basicConstraints && parseBasicConstraints(value).ca) note('ca-requested')
   } catch (error) {
     if (!hasCode(error, 'X509_MALFORMED')) throw error
     note('extension-malformed', error.message)
