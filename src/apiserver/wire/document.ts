@@ -11,7 +11,10 @@ export interface ServedDocument {
 }
 
 export function jsonDocument(value: unknown, contentType = 'application/json'): ServedDocument {
-  const body = Buffer.from(`${JSON.stringify(value)}\n`)
+  return servedDocument(Buffer.from(`${JSON.stringify(value)}\n`), contentType)
+}
+
+export function servedDocument(body: Uint8Array, contentType: string): ServedDocument {
   const hash = createHash('sha512').update(body).digest('hex').toUpperCase()
   return { contentType, body, hash, etag: `"${hash}"` }
 }

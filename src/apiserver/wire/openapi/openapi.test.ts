@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { WireReader } from '../../../kube/protobuf/wire.ts'
 import { allResources } from '../../resources/index.ts'
 import type { ServedDocument } from '../document.ts'
 import { openApiV3 } from './openapi.ts'
@@ -18,7 +19,6 @@ test('the root names a document with its hash for each group and version', () =>
   }
   assert.ok('api/v1' in paths && 'apis/certificates.k8s.io/v1' in paths)
   assert.equal(documents('/openapi/v3/apis/apps/v1'), undefined)
-  assert.equal(documents('/openapi/v2'), undefined)
 })
 
 test('PATCH of a resource says that fieldValidation and dryRun are supported', () => {
@@ -56,4 +56,39 @@ test('every reference of every document leads to a component, and operation ids 
     const ids = [...text.matchAll(/"operationId":"(\w+)"/g)].map(([, id]) => id)
     assert.equal(new Set(ids).size, ids.length, name)
   }
+})
+
+/** Names of fields of a protobuf message, as the wire shows them. */
+function fieldsOf(bytes: Uint8Array): [number, Uint8Array][] {
+  const reader = new WireReader(bytes)
+  const fields: [number, Uint8Array][] = []
+  while (!reader.done) {
+    const { field, wireType } = reader.tag()
+    if (wireType === 'bytes') fields.push([field, reader.bytes()])
+    else reader.skip(wireType)
+  }
+  return fields
+}
+
+const inside = (bytes: Uint8Array, ...path: number[]): Uint8Array[] =>
+  path.reduce(
+    (found, number) =>
+      found.flatMap(one => fieldsOf(one).flatMap(([field, body]) => (field === number ? [body] : []))),
+    [bytes],
+  )
+
+const texts = (bodies: readonly Uint8Array[]) => bodies.map(body => Buffer.from(body).toString())
+
+test('OpenAPI v2 is protobuf with a definition for every kind, and every reference leads to one', () => {
+  const body = documents('/openapi/v2')?.body ?? new Uint8Array()
+  assert.deepEqual(texts(inside(body, 1)), ['2.0'])
+  const names = texts(inside(body, 9, 1, 1))
+  assert.ok(names.includes('io.k8s.api.certificates.v1.CertificateSigningRequest'))
+  assert.equal(new Set(names).size, names.length)
+  const references = texts(inside(body, 9, 1, 2, 25, 1, 2, 1)).map(one => one.replace('#/definitions/', ''))
+  assert.deepEqual(
+    references.filter(one => !names.includes(one)),
+    [],
+  )
+  assert.ok(texts(inside(body, 9, 1, 2, 31, 1)).includes('x-kubernetes-group-version-kind'))
 })

@@ -1,9 +1,10 @@
-/** OpenAPI v3: the root that names a document for each group and version, and those documents. */
+/** OpenAPI: v3 with a root that names a document for each group and version, and v2 in one. */
 import type { Resource } from '../../resources/resource.ts'
 import { jsonDocument, type ServedDocument } from '../document.ts'
 import { collectComponents, componentName, componentSchema, listSchema } from './components.ts'
 import { kindOf, pathsOf, rootOf } from './paths.ts'
 import { schemaOf } from './schema.ts'
+import { openApiV2 } from './v2.ts'
 
 type Json = Record<string, unknown>
 
@@ -36,7 +37,7 @@ function documentOf(resources: readonly Resource[]): ServedDocument {
   })
 }
 
-/** Documents of `/openapi/v3` and the paths below it; undefined for a path that is none of them. */
+/** Documents of `/openapi/v3`, the paths below it, and `/openapi/v2`; undefined for a path that is none of them. */
 export type OpenApi = (path: string) => ServedDocument | undefined
 
 /** Documents are made when one is first asked for: most servers never are. */
@@ -64,6 +65,7 @@ export function openApiV3(resources: readonly Resource[]): OpenApi {
   return path => {
     const plain = path.replace(/\/+$/, '')
     if (plain === '/openapi/v3') return remember(plain, index)
+    if (plain === '/openapi/v2') return remember(plain, () => openApiV2(resources))
     const root = plain.slice('/openapi/v3'.length)
     const own = plain.startsWith('/openapi/v3/') ? byRoot.get(root) : undefined
     return own && group(root, own)

@@ -231,7 +231,10 @@ export function pathsOf(resource: Resource): Json {
   const own = resource.namespaced ? [pathParameter('namespace', 'object name and auth scope')] : []
   const prefix = resource.namespaced ? `${root}/namespaces/{namespace}` : root
   if (!resource.stored) {
-    return { [`${prefix}/${resource.plural}`]: pathItem(resource, [createMethod(component)], own, scope) }
+    // Reviews cannot be patched, but kubectl learns from PATCH alone whether fieldValidation is supported. Without it
+    // `kubectl create -f` of a review asks for CustomResourceDefinitions and gives up.
+    const methods = [createMethod(component), ...updateMethods(component, ['patch'])]
+    return { [`${prefix}/${resource.plural}`]: pathItem(resource, methods, own, scope) }
   }
   const everywhere = resource.namespaced && {
     [`${root}/${resource.plural}`]: pathItem(
