@@ -1,15 +1,17 @@
 /**
- * Writes src/apiserver/wire/openapi/types.ts: the fields and descriptions of every type that the embedded API serves.
- * Which fields there are and of which type comes from src/kube/protobuf/messages.ts (Kubernetes 1.36), descriptions and
- * which fields are required from the declarations of the package kubernetes-types, merge keys from src/kube/patch.
+ * Writes src/apiserver/wire/openapi/types.ts and pod-types.ts: the fields and descriptions of every type that the
+ * embedded API serves. Which fields there are and of which type comes from src/kube/protobuf (Kubernetes 1.36),
+ * descriptions and which fields are required from the declarations of the package kubernetes-types, merge keys from
+ * src/kube/patch. Of Pods only the first sentence of each description is kept: they are here to be looked at.
  *
  *   node scripts/generate-openapi.ts
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { kindsWithMergeKeys, mergeKeysOf } from '../src/kube/patch/merge-keys.ts'
 import { messages } from '../src/kube/protobuf/messages.ts'
+import { workloadMessages } from '../src/kube/protobuf/workload-messages.ts'
 
-const target = new URL('../src/apiserver/wire/openapi/types.ts', import.meta.url)
+const folder = new URL('../src/apiserver/wire/openapi/', import.meta.url)
 const declarations = new URL('../node_modules/kubernetes-types/', import.meta.url)
 const modules = [
   'meta',
@@ -25,16 +27,15 @@ const modules = [
 /** Types of answers, which no client sends. */
 const answers = ['Status', 'StatusDetails', 'StatusCause', 'ListMeta']
 /** Types with a JSON form of their own, described by hand in openapi/well-known.ts. */
-const wellKnown = ['Time', 'MicroTime', 'Quantity', 'FieldsV1', 'ExtraValue']
-const int64 = new Set([
-  'ObjectMeta.generation',
-  'ObjectMeta.deletionGracePeriodSeconds',
-  'DeleteOptions.gracePeriodSeconds',
-  'ListMeta.remainingItemCount',
-  'TokenRequestSpec.expirationSeconds',
-  'ContainerImage.sizeBytes',
-  'NodeSwapStatus.capacity',
-])
+const wellKnown = ['Time', 'MicroTime', 'Quantity', 'FieldsV1', 'ExtraValue', 'IntOrString']
+/** Fields that are int64; all other numbers are int32. */
+const int64 = new Set(
+  (
+    'generation observedGeneration gracePeriodSeconds deletionGracePeriodSeconds terminationGracePeriodSeconds ' +
+    'activeDeadlineSeconds remainingItemCount sizeBytes capacity seconds tolerationSeconds runAsUser runAsGroup fsGroup ' +
+    'supplementalGroups uid gid TokenRequestSpec.expirationSeconds ServiceAccountTokenProjection.expirationSeconds'
+  ).split(' '),
+)
 
 interface FieldFacts {
   type: string
@@ -83,21 +84,46 @@ for (const module of modules) {
   for (const [name, facts] of declaredTypes(module)) if (!declared.has(name)) declared.set(name, facts)
 }
 
-/** Name, and fields as `name:type`. */
-const served: [string, [string, string][]][] = messages
-  .trim()
-  .replaceAll('\n  ', ' ')
-  .split('\n')
-  .map(line => {
-    const [name = '', ...fields] = line.split(' ')
-    return [
-      name,
-      fields.map(field => {
-        const [, key = '', type = ''] = /^(\w+)=\d+:?(.*?)\??$/.exec(field) ?? []
-        return [key, /^(\[\]|\{\})?$/.test(type) ? `${type}string` : type]
-      }),
-    ]
-  })
+type Fields = [name: string, type: string][]
+
+function parseMessages(table: string): [string, Fields][] {
+  return table
+    .trim()
+    .replaceAll('\n  ', ' ')
+    .split('\n')
+    .map(line => {
+      const [name = '', ...fields] = line.split(' ')
+      return [
+        name,
+        fields.map(field => {
+          const [, key = '', type = ''] = /^(\^?\w+)=\d+:?(.*?)\??$/.exec(field) ?? []
+          return [key, /^(\[\]|\{\})?$/.test(type) ? `${type}string` : type]
+        }),
+      ]
+    })
+}
+
+const elementOf = (type: string) => type.replace(/^(\[\]|\{\})/, '')
+
+/** What a Pod is made of; the other workloads in the table are not served. */
+function podMessages(): [string, Fields][] {
+  const all = new Map(parseMessages(workloadMessages))
+  const flat = (fields: Fields): Fields =>
+    fields.flatMap(([key, type]) => (key.startsWith('^') ? flat(all.get(type) ?? [['name', 'string']]) : [[key, type]]))
+  const found = new Map<string, Fields>()
+  const visit = (name: string) => {
+    const fields = all.get(name)
+    if (!fields || found.has(name)) return
+    found.set(name, flat(fields))
+    for (const [, type] of flat(fields)) visit(elementOf(type))
+  }
+  visit('Pod')
+  return [...found]
+}
+
+const pods = podMessages()
+const podTypes = new Set(pods.map(([name]) => name))
+const served = [...parseMessages(messages), ...pods]
 for (const name of answers) {
   served.push([name, [...(declared.get(name)?.fields ?? [])].map(([key, { type }]) => [key, type])])
 }
@@ -139,7 +165,7 @@ const newer: Readonly<Record<string, [module: string, description: string]>> = {
 function factsOf(name: string): TypeFacts {
   const known = declared.get(name)
   if (known) return known
-  const [module, description] = newer[name] ?? []
+  const [module, description] = newer[name] ?? (podTypes.has(name) ? ['core', `${name} is a part of a Pod.`] : [])
   if (!module || !description)
     throw new Error(`no declaration of ${name}: describe it in the table of newer types`)
   return { module, description, fields: new Map() }
@@ -147,41 +173,46 @@ function factsOf(name: string): TypeFacts {
 
 const oneLine = (text: string) => text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')
 
+const described = (typeName: string, text: string) =>
+  podTypes.has(typeName) ? (/^[\s\S]*?\.(?=\s|$)/.exec(text)?.[0] ?? text) : text
+
 function fieldLine(typeName: string, key: string, type: string): string {
   const known = declared.get(typeName)?.fields.get(key)
-  const width = type.endsWith('int') && int64.has(`${typeName}.${key}`) ? `${type}64` : type
+  const wide = type.endsWith('int') && (int64.has(key) || int64.has(`${typeName}.${key}`))
+  const width = wide ? `${type}64` : type
   const merge = mergeKeys.get(`${typeName}.${key}`)
   const mark = merge === undefined ? '' : `~${merge}`
-  return `${key}${known?.required ? '*' : ''} ${width}${mark} ${oneLine(known?.description ?? '')}`.trimEnd()
+  return `${key}${known?.required ? '*' : ''} ${width}${mark} ${oneLine(described(typeName, known?.description ?? ''))}`.trimEnd()
 }
 
-const lines = served
-  .filter(([name]) => !wellKnown.includes(name))
-  .flatMap(([name, fields]) => {
-    const facts = factsOf(name)
-    const typeMeta =
-      facts.fields.has('kind') &&
-      facts.fields.has('apiVersion') &&
-      !byName.get(name)?.some(([key]) => key === 'kind')
-    const all = typeMeta
-      ? [['apiVersion', 'string'] as const, ['kind', 'string'] as const, ...fields]
-      : fields
-    return [
-      `# ${facts.module} ${name} ${oneLine(facts.description)}`,
-      ...all.map(([key, type]) => fieldLine(name, key, type)).sort(),
-    ]
-  })
+function typeLines([name, fields]: [string, Fields]): string[] {
+  const facts = factsOf(name)
+  const isObject = facts.fields.has('kind') && facts.fields.has('apiVersion')
+  const typeMeta: Fields =
+    isObject && !fields.some(([key]) => key === 'kind')
+      ? [
+          ['apiVersion', 'string'],
+          ['kind', 'string'],
+        ]
+      : []
+  return [
+    `# ${facts.module} ${name} ${oneLine(described(name, facts.description))}`,
+    ...[...typeMeta, ...fields].map(([key, type]) => fieldLine(name, key, type)).sort(),
+  ]
+}
 
-const literal = lines.join('\n').replaceAll('\\', '\\\\').replaceAll('`', '\\`').replaceAll('${', '\\${')
-writeFileSync(
-  target,
-  `/**
- * Generated by scripts/generate-openapi.ts; do not edit. One type after the other: \`# PACKAGE TYPE description\`, then a
+function write(file: string, constant: string, of: readonly [string, Fields][], head: string): void {
+  const lines = of.filter(([name]) => !wellKnown.includes(name)).flatMap(typeLines)
+  const literal = lines.join('\n').replaceAll('\\', '\\\\').replaceAll('`', '\\`').replaceAll('${', '\\${')
+  writeFileSync(new URL(file, folder), `/**\n${head}\n */\nexport const ${constant} = \`\n${literal}\n\`\n`)
+}
+
+write(
+  'types.ts',
+  'types',
+  served.filter(([name]) => !podTypes.has(name)),
+  ` * Generated by scripts/generate-openapi.ts; do not edit. One type after the other: \`# PACKAGE TYPE description\`, then a
  * line a field: \`name type description\`. \`*\` after the name: required. \`[]\` before a type is a list, \`{}\` a map from
- * strings; \`~key\` after it: a strategic merge patch merges the list by that key (\`~\` alone: as a set).
- */
-export const types = \`
-${literal}
-\`
-`,
+ * strings; \`~key\` after it: a strategic merge patch merges the list by that key (\`~\` alone: as a set).`,
 )
+write('pod-types.ts', 'podTypes', pods, ' * Generated by scripts/generate-openapi.ts; do not edit. The types of a Pod, in the form that types.ts explains.')

@@ -44,7 +44,6 @@ async function up(flags: UpFlags, io: CommandIo): Promise<void> {
     logTo: lineLog,
     onProgress: progress.show,
   })
-  progress.line(`${flags.nodes} nodes start with a token and nothing else`)
   const hints = io.clock.after(30_000, () => progress.stuck())
   const isReady = await Promise.race([running.ready.then(() => true), stopped.then(() => false)])
   hints.cancel()
@@ -83,6 +82,7 @@ function progressPrinter(io: CommandIo, elapsed: () => string) {
   return {
     line,
     show(progress: UpProgress) {
+      if (!latest) line(progress.start())
       latest = progress
       for (const news of progress.news()) line(news)
       if (live && !progress.allReady) {

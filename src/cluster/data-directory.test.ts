@@ -3,23 +3,25 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { hasCode } from '../errors.ts'
 import { openDataDirectory } from './data-directory.ts'
 
-let folder: string
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'rollcall-dir-'))
-})
-afterEach(() => rmSync(folder, { recursive: true, force: true }))
+function temporaryFolder(t: TestContext): string {
+  const path = mkdtempSync(join(tmpdir(), 'rollcall-dir-'))
+  t.after(() => rmSync(path, { recursive: true, force: true }))
+  return path
+}
 
-test('the data directory is created for its owner alone', () => {
+test('the data directory is created for its owner alone', t => {
+  const folder = temporaryFolder(t)
   const opened = openDataDirectory(join(folder, 'data'))
   assert.equal(statSync(opened.root).mode & 0o777, 0o700)
   opened.release()
 })
 
-test('a second process is refused until the first lets go, and a killed one holds nothing', () => {
+test('a second process is refused until the first lets go, and a killed one holds nothing', t => {
+  const folder = temporaryFolder(t)
   const opened = openDataDirectory(folder)
   assert.throws(
     () => openDataDirectory(folder),
@@ -33,7 +35,8 @@ openDataDirectory(process.argv[1]); process.kill(process.pid, 'SIGKILL')`
   openDataDirectory(folder).release()
 })
 
-test('a data directory that cannot be made is one clear sentence', () => {
+test('a data directory that cannot be made is one clear sentence', t => {
+  const folder = temporaryFolder(t)
   const file = join(folder, 'file')
   writeFileSync(file, '')
   assert.throws(

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { hasCode } from '../errors.ts'
 import { systemClock } from '../host/clock.ts'
 import { systemDisk } from '../host/disk.ts'
@@ -11,13 +11,13 @@ import { parseCertificatesPem } from '../x509/certificate.ts'
 import { verifyChain } from '../x509/chain.ts'
 import { leafLifetime, openPki } from './pki.ts'
 
-let directory: string
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'rollcall-pki-'))
-})
-afterEach(() => rmSync(directory, { recursive: true, force: true }))
+function folder(t: TestContext): string {
+  const path = mkdtempSync(join(tmpdir(), 'rollcall-pki-'))
+  t.after(() => rmSync(path, { recursive: true, force: true }))
+  return path
+}
 
-const open = (now = systemClock.now(), addresses = ['127.0.0.1']) =>
+const open = (directory: string, now = systemClock.now(), addresses = ['127.0.0.1']) =>
   openPki({
     directory,
     addresses,
@@ -26,8 +26,9 @@ const open = (now = systemClock.now(), addresses = ['127.0.0.1']) =>
     clock: { ...systemClock, now: () => now },
   })
 
-test('a fresh PKI holds what kubeadm names, keys for the owner alone, and its leaves chain to the CA', async () => {
-  const pki = await open()
+test('a fresh PKI holds what kubeadm names, keys for the owner alone, and its leaves chain to the CA', async t => {
+  const directory = folder(t)
+  const pki = await open(directory)
   const names = [
     'apiserver-kubelet-client.crt',
     'apiserver-kubelet-client.key',
@@ -47,21 +48,23 @@ test('a fresh PKI holds what kubeadm names, keys for the owner alone, and its le
   assert.deepEqual(verifyChain(chain, [pki.ca.certificate], { now, usage: 'serverAuth' }), { ok: true })
 })
 
-test('opened again, nothing is made anew; a leaf near its end and one for a new address are', async () => {
-  const first = await open()
-  const again = await open()
+test('opened again, nothing is made anew; a leaf near its end and one for a new address are', async t => {
+  const directory = folder(t)
+  const first = await open(directory)
+  const again = await open(directory)
   assert.equal(again.apiserver.certificate, first.apiserver.certificate)
   assert.equal(again.ca.pem, first.ca.pem)
-  const later = await open(systemClock.now() + leafLifetime * 0.8)
+  const later = await open(directory, systemClock.now() + leafLifetime * 0.8)
   assert.notEqual(later.apiserver.certificate, first.apiserver.certificate)
   assert.equal(later.ca.pem, first.ca.pem)
-  const moved = await open(systemClock.now() + leafLifetime * 0.8, ['127.0.0.1', '127.0.0.2'])
+  const moved = await open(directory, systemClock.now() + leafLifetime * 0.8, ['127.0.0.1', '127.0.0.2'])
   assert.notEqual(moved.apiserver.certificate, later.apiserver.certificate)
 })
 
-test('a CA whose key is missing or another is refused and nothing is overwritten', async () => {
-  const { ca } = await open()
-  const other = mkdtempSync(join(tmpdir(), 'rollcall-pki-'))
+test('a CA whose key is missing or another is refused and nothing is overwritten', async t => {
+  const directory = folder(t)
+  const { ca } = await open(directory)
+  const other = folder(t)
   const foreign = await openPki({
     directory: other,
     addresses: [],
@@ -70,9 +73,8 @@ test('a CA whose key is missing or another is refused and nothing is overwritten
     clock: systemClock,
   })
   writeFileSync(join(directory, 'ca.crt'), foreign.ca.pem)
-  await assert.rejects(open(), error => hasCode(error, 'KEY_MISMATCH'))
+  await assert.rejects(open(directory), error => hasCode(error, 'KEY_MISMATCH'))
   writeFileSync(join(directory, 'ca.crt'), ca.pem)
   rmSync(join(directory, 'ca.key'))
-  await assert.rejects(open(), error => hasCode(error, 'KEY_MISMATCH'))
-  rmSync(other, { recursive: true })
+  await assert.rejects(open(directory), error => hasCode(error, 'KEY_MISMATCH'))
 })

@@ -6,11 +6,20 @@ const SANS_OF_A_NODE = 2
 /** Lines of progress for people, each once: they say what was observed, not what was started. */
 export class UpProgress {
   readonly #nodes: number
+  readonly #resumed: boolean
   readonly #reports = new Map<string, NodeReport>()
   readonly #said = new Set<string>()
 
-  constructor(nodes: number) {
+  /** `resumed`: the nodes held certificates from an earlier run when this one began. */
+  constructor(nodes: number, resumed: boolean) {
     this.#nodes = nodes
+    this.#resumed = resumed
+  }
+
+  start(): string {
+    return this.#resumed
+      ? `${this.#nodes} nodes go on with the certificates they hold`
+      : `${this.#nodes} nodes start with a token and nothing else`
   }
 
   take(report: NodeReport): void {
@@ -37,7 +46,7 @@ export class UpProgress {
     const lines: [boolean, string][] = [
       [
         all(report => report.client),
-        `${nodes}/${nodes} client certificates    SubjectAccessReview nodeclient: yes`,
+        `${nodes}/${nodes} client certificates${this.#resumed ? '' : '    SubjectAccessReview nodeclient: yes'}`,
       ],
       [all(report => report.registered), `${nodes}/${nodes} nodes registered`],
       [

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fleetNode } from '../fleet/fleet-address.ts'
 import type { Log } from '../ports.ts'
@@ -46,7 +46,9 @@ export async function startUp(options: UpOptions): Promise<RunningUp> {
       approvalPolicy: defaultApprovalPolicy(addresses),
       ...host,
     })
-    const progress = new UpProgress(options.nodes)
+    const resumed = existsSync(join(directory.nodes, 'worker-1', 'pki', 'kubelet-client-current.pem'))
+    const progress = new UpProgress(options.nodes, resumed)
+    options.onProgress(progress)
     const { promise: ready, resolve: becomeReady } = Promise.withResolvers<void>()
     const fleet = startFleetChild({
       args: [
