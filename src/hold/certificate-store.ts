@@ -112,7 +112,10 @@ export function createCertificateStore(options: CertificateStoreOptions): Certif
         return path
       } catch (error) {
         // K-12 overwrites a file made in the same second; ours takes the next name.
-        if (systemCode(error) !== 'EEXIST') throw error
+        if (systemCode(error) === 'EEXIST') continue
+        // A full disk leaves the file there, empty or cut off, and every retry would leave another one.
+        await disk.remove(path).catch(() => undefined) // what matters is why it was not written
+        throw error
       }
     }
   }
