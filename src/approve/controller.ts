@@ -23,6 +23,8 @@ export interface ApprovalOptions {
   random: Random
   log: Log
   policy?: ApprovalPolicy | undefined
+  /** Seconds after which the server is asked to end a watch; absent: 300–600 at random. */
+  watchTimeoutSeconds?: number | undefined
   /** The request as the cache has it, by name. */
   cached(name: string): CertificateSigningRequest | undefined
   /** Makes an Event on the request. */
@@ -55,6 +57,7 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
     clock,
     random,
     log,
+    ...(options.watchTimeoutSeconds && { watchSeconds: options.watchTimeoutSeconds }),
     project: addressesOnly,
     onChange(type, node) {
       if (type === 'DELETED') claims.remove(node.metadata.name)

@@ -25,6 +25,7 @@ export interface CsrControllersOptions {
   approvalPolicy?: ApprovalPolicy | undefined
   ledger?: Ledger
   counters: ControllerMetrics
+  watchTimeoutSeconds?: number
 }
 
 export function startCsrControllers(options: CsrControllersOptions): RunningControllers {
@@ -36,6 +37,7 @@ export function startCsrControllers(options: CsrControllersOptions): RunningCont
     ? startApprovalController({
         ...shared,
         policy: options.approvalPolicy,
+        watchTimeoutSeconds: options.watchTimeoutSeconds,
         report: (csr, type, { code, message }) => events.record(csr, type, code, message),
         onVerdict: counters.verdict,
       })
@@ -59,6 +61,7 @@ export function startCsrControllers(options: CsrControllersOptions): RunningCont
     random,
     log,
     resource: resources.certificateSigningRequests,
+    ...(options.watchTimeoutSeconds && { watchSeconds: options.watchTimeoutSeconds }),
     onChange(type, csr) {
       approval?.csrChanged(type, csr)
       signing?.csrChanged(csr)

@@ -27,6 +27,8 @@ export interface ControllersOptions {
   only?: readonly ControllerName[]
   /** Absent: serving requests stay pending. */
   approvalPolicy?: ApprovalPolicy | undefined
+  /** Seconds after which the API is asked to end the watches of requests and nodes; absent: 300–600 at random. */
+  watchTimeoutSeconds?: number
   /** Absent: no ledger of leaves is kept. */
   ledger?: Ledger
   /** Where counters are registered; absent: none. */
