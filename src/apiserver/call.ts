@@ -18,13 +18,16 @@ export interface Limits {
   watchBacklog: number
   /** Seconds a watch lives at least when the client names no timeoutSeconds; at most twice as long. */
   watchSeconds: number
+  /** Seconds between two bookmarks of a watch that asked for them. */
+  bookmarkSeconds: number
 }
 
-/** 3 MiB is kube-apiserver's own limit, and so is the life of a watch of 30 to 60 minutes. */
+/** 3 MiB, watches of 30 to 60 minutes and a bookmark every minute are kube-apiserver's own limits. */
 export const defaultLimits: Limits = {
   bodyBytes: 3 * 1024 * 1024,
   watchBacklog: 5000,
   watchSeconds: 1800,
+  bookmarkSeconds: 60,
 }
 
 /** What every request works with. */

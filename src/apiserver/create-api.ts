@@ -45,6 +45,7 @@ export function createApi(options: ApiOptions): Api {
   const { store } = storage
   const closing = new AbortController()
   const resources = indexResources(options.resources)
+  const limits = { ...defaultLimits, ...options.limits }
   const core: Core = {
     store,
     access,
@@ -52,11 +53,11 @@ export function createApi(options: ApiOptions): Api {
     resources,
     schemas: options.schemas ?? servedSchemas,
     hub: new WatchHub(store),
-    bookmarks: new Bookmarks(clock),
+    bookmarks: new Bookmarks(clock, limits.bookmarkSeconds),
     clock,
     random,
     log,
-    limits: { ...defaultLimits, ...options.limits },
+    limits,
     closing: closing.signal,
   }
   const documents = documentsOf(options.resources)

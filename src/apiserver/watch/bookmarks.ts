@@ -1,22 +1,21 @@
 import type { Clock, Timer } from '../../ports.ts'
 
-/** Milliseconds between two bookmarks, as in Kubernetes. */
-const INTERVAL = 60_000
-
 /** One timer that tells all watches which asked for bookmarks that it is time for one. */
 export class Bookmarks {
   readonly #clock: Clock
+  readonly #seconds: number
   readonly #watches = new Set<() => void>()
   #timer: Timer | undefined
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, seconds: number) {
     this.#clock = clock
+    this.#seconds = seconds
   }
 
-  /** Calls `bookmark` every minute; the first may come sooner. The function returned ends it. */
+  /** Calls `bookmark` every `seconds`; the first may come sooner. The function returned ends it. */
   add(bookmark: () => void): () => void {
     this.#watches.add(bookmark)
-    this.#timer ??= this.#clock.after(INTERVAL, () => this.#tick())
+    this.#timer ??= this.#startTimer()
     return () => {
       this.#watches.delete(bookmark)
       if (this.#watches.size > 0) return
@@ -25,8 +24,12 @@ export class Bookmarks {
     }
   }
 
+  #startTimer(): Timer {
+    return this.#clock.after(this.#seconds * 1000, () => this.#tick())
+  }
+
   #tick(): void {
-    this.#timer = this.#clock.after(INTERVAL, () => this.#tick())
+    this.#timer = this.#startTimer()
     for (const bookmark of this.#watches) bookmark()
   }
 }
