@@ -72,6 +72,7 @@ function nextSteps(kubeconfig: string, { nodes, dir }: UpFlags): string {
 function progressPrinter(io: CommandIo, elapsed: () => string) {
   const live = process.stderr.isTTY === true
   let latest: UpProgress | undefined
+  let ended = false
   const clear = () => {
     if (live) io.stderr('\r\x1b[2K')
   }
@@ -84,6 +85,7 @@ function progressPrinter(io: CommandIo, elapsed: () => string) {
     show(progress: UpProgress) {
       if (!latest) line(progress.start())
       latest = progress
+      if (ended) return
       for (const news of progress.news()) line(news)
       if (live && !progress.allReady) {
         clear()
@@ -94,6 +96,9 @@ function progressPrinter(io: CommandIo, elapsed: () => string) {
       line('not every node is ready yet:')
       for (const trouble of latest?.troubles().slice(0, 5) ?? []) io.stderr(`        ${trouble}\n`)
     },
-    end: clear,
+    end() {
+      clear()
+      ended = true
+    },
   }
 }
