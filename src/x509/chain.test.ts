@@ -208,6 +208,25 @@ test('a critical extension nobody understands makes a certificate unusable', asy
   assert.equal(reasonOf([nameless], [rootCertificate]), 'x509: unhandled critical extension')
 })
 
+test('a CA whose keyUsage has no bit at all may sign, as for Go', async () => {
+  const more = [{ id: oids.keyUsage, critical: true, value: Uint8Array.of(3, 1, 0) }]
+  const issuer = await certify(middle, root, { basicConstraints: { ca: true }, more })
+  assert.equal(reasonOf([leaf, issuer], [rootCertificate]), 'ok')
+})
+
+test('the names of every certificate below a CA must obey its constraints', async () => {
+  const onlyExample = encodeSequence(encode(0xa0, encodeSequence(encode(0x82, Buffer.from('example.com')))))
+  const more = [{ id: oids.nameConstraints, critical: true, value: onlyExample }]
+  const narrow = await certify(root, root, { ...authority, more })
+  const named = (dnsName: string) =>
+    certify(node, middle, { ...clientLeaf, subjectAltName: { dnsNames: [dnsName] } })
+  assert.equal(reasonOf([await named('n1.example.com'), middleCertificate], [narrow]), 'ok')
+  assert.match(
+    reasonOf([await named('n1.example.org'), middleCertificate], [narrow]),
+    /not authorized to sign for this name: DNS name \\"n1\.example\.org\\" is not permitted by any constraint/,
+  )
+})
+
 test('names are chained byte for byte: a re-encoded issuer name is another name', async () => {
   const reencoded = encodeSequence(
     encode(0x31, encodeSequence(Uint8Array.of(6, 3, 0x55, 4, 3), encode(0x0c, Buffer.from('root')))),

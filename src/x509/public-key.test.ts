@@ -16,6 +16,7 @@ import {
 import { oids } from './oid.ts'
 import { parsePublicKey } from './public-key.ts'
 import { checkSignature } from './signature.ts'
+import { checkSignatureOnce } from './signature-once.ts'
 
 const tbs = Buffer.from('to be signed')
 
@@ -38,6 +39,16 @@ for (const curve of ['P-224', 'P-256', 'P-384', 'P-521']) {
     )
   })
 }
+
+test('a coordinate beyond the field is refused although its remainder lies on the curve', () => {
+  const { spki } = ecKey('P-521')
+  const y = BigInt(`0x${Buffer.from(spki.subarray(-66)).toString('hex')}`) + 2n ** 521n - 1n
+  spki.set(Buffer.from(y.toString(16).padStart(132, '0'), 'hex'), spki.length - 66)
+  assert.throws(
+    () => parsePublicKey(spki),
+    error => hasCode(error, 'X509_MALFORMED') && /P-521/.test(error.message),
+  )
+})
 
 const spkiOf = (algorithm: Uint8Array[], key: Uint8Array) =>
   encodeSequence(encodeSequence(...algorithm), encodeBitString(key))
@@ -104,6 +115,9 @@ test('SHA-1 signs requests only, MD5 nothing, and RSA below 1024 bits neither', 
   assert.deepEqual(checkSignature(sha1, key, true), { ok: true })
   const reason = 'x509: cannot verify signature: insecure algorithm SHA1-RSA'
   assert.deepEqual(checkSignature(sha1, key), { ok: false, reason })
+  const raw = sha1.signature
+  assert.equal(checkSignatureOnce({ ...sha1, raw }, key, true).ok, true)
+  assert.equal(checkSignatureOnce({ ...sha1, raw }, key).ok, false)
   const md5 = { tbs, signature: sign('md5', tbs, privateKey), signatureAlgorithm: 'md5WithRSAEncryption' }
   assert.equal(checkSignature(md5, key, true).ok, false)
   const small = { spki, keyType: 'RSA-1023' }

@@ -48,6 +48,12 @@ for (const [tag, value] of refused) {
   })
 }
 
+test('the century of two digits turns at 50', () => {
+  const year = (digits: string) =>
+    new Date(read(encode(tags.utcTime, Buffer.from(`${digits}0101000000Z`)))).getUTCFullYear()
+  assert.deepEqual(['49', '50', '99', '00'].map(year), [2049, 1950, 1999, 2000])
+})
+
 test('February 29 exists in leap years only', () => {
   assert.equal(read(encode(tags.utcTime, Buffer.from('240229000000Z'))), Date.UTC(2024, 1, 29))
   assert.throws(() => read(encode(tags.utcTime, Buffer.from('230229000000Z'))))
