@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { PolicyRule } from '../../kube/types.ts'
 import type { Attributes } from './access.ts'
+import { cachedRbacIndex } from './authorization/rbac-authorizer.ts'
 import { accessOver, person, refusal } from './testing/access-over.ts'
+import { memoryReader } from './testing/memory-reader.ts'
 import { bindingOf, clusterRoleOf, groupSubject, roleOf, userSubject } from './testing/rbac-objects.ts'
 
 const alice = person('alice', 'team')
@@ -149,6 +151,23 @@ test('A change of any RBAC object counts at once', () => {
   assert.equal(allowed(), true)
   access.reader.put(clusterRoleOf('r', []))
   assert.equal(allowed(), false)
+})
+
+test('RBAC objects are read once and then again only after a change', () => {
+  const reader = memoryReader(role, bindingOf('b', 'ClusterRole/r', [userSubject('alice')]))
+  let reads = 0
+  const list: typeof reader.list = (resource, namespace) => {
+    reads++
+    return reader.list(resource, namespace)
+  }
+  const index = cachedRbacIndex({ ...reader, list })
+  index()
+  const afterFirst = reads
+  assert.equal(index(), index())
+  assert.equal(reads, afterFirst)
+  reader.put(clusterRoleOf('other', []))
+  index()
+  assert.equal(reads, 2 * afterFirst)
 })
 
 test('system:masters may everything, without any object', () => {

@@ -27,6 +27,7 @@ type Write = Partial<AdmissionRequest>
 type Operation = AdmissionRequest['operation']
 
 const admitted: [what: string, operation: Operation, resource: string, write: Write][] = [
+  ['the eviction of its pod', 'CREATE', 'pods', { subresource: 'eviction', name: 'p', oldObject: pod() }],
   ['its mirror pod', 'CREATE', 'pods', { object: pod() }],
   ['the end of its pod', 'DELETE', 'pods', { oldObject: pod() }],
   ['the status of its pod', 'UPDATE', 'pods', { subresource: 'status', object: pod(), oldObject: pod() }],
@@ -43,6 +44,20 @@ for (const [what, operation, resource, write] of admitted) {
 
 const podText = 'pods "p" is forbidden: node "a"'
 const refused: [what: string, operation: Operation, resource: string, write: Write, message: string][] = [
+  [
+    "the eviction of another node's pod",
+    'CREATE',
+    'pods',
+    { subresource: 'eviction', name: 'p', oldObject: pod({ nodeName: 'b' }) },
+    `${podText} can only evict pods with spec.nodeName set to itself`,
+  ],
+  [
+    'an exec into its pod',
+    'CREATE',
+    'pods',
+    { subresource: 'exec', name: 'p' },
+    `pods "p" is forbidden: unexpected pod subresource "exec", only 'status' and 'eviction' are allowed`,
+  ],
   [
     'a pod that is no mirror',
     'CREATE',

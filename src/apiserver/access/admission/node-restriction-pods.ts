@@ -41,7 +41,7 @@ export function admitPod(request: AdmissionRequest, node: string, nodeUid: strin
   if (subresource === 'status') {
     if (!own) throw refuse(request, onlyOwn(node, 'update pod status for pods'))
   } else if (subresource === 'eviction') {
-    if (existing && !own) throw refuse(request, onlyOwn(node, 'evict pods'))
+    if (!own) throw refuse(request, onlyOwn(node, 'evict pods'))
   } else if (subresource !== '') {
     throw refuse(
       request,

@@ -32,6 +32,7 @@ const serving = 'kubernetes.io/kubelet-serving'
 const client = 'kubernetes.io/kube-apiserver-client-kubelet'
 const csrs = 'certificatesigningrequests'
 
+const configSource = (name: string) => ({ spec: { configSource: { configMap: { name } } } })
 const taints = (value: unknown) => ({ spec: { taints: value } })
 const uid = { uid: 'u1' }
 const owner = { apiVersion: 'v1', kind: 'Node', name: 'a', uid: 'u1', controller: true }
@@ -40,12 +41,24 @@ type Operation = AdmissionRequest['operation']
 
 const admitted: [what: string, operation: Operation, resource: string, write: Write][] = [
   [
+    'a configSource that was there',
+    'UPDATE',
+    'nodes',
+    { object: nodeObject(configSource('x')), oldObject: nodeObject(configSource('x')) },
+  ],
+  [
+    'the loss of its configSource, as by an old kubelet',
+    'UPDATE',
+    'nodes',
+    { object: nodeObject(), oldObject: nodeObject(configSource('x')) },
+  ],
+  [
     'its own Node',
     'CREATE',
     'nodes',
     { object: nodeObject({}, { labels: { 'kubernetes.io/os': 'linux' } }) },
   ],
-  ['its own Node with taints', 'CREATE', 'nodes', { object: nodeObject(taints([{ key: 'x' }])) }],
+  ['its own Node with taints', 'CREATE', 'nodes', { name: '', object: nodeObject(taints([{ key: 'x' }])) }],
   ['the same Node again', 'UPDATE', 'nodes', { object: nodeObject(taints([])), oldObject: nodeObject() }],
   [
     'its own status with other addresses',
@@ -103,6 +116,13 @@ const refused: [
   write: Write,
   message: string | RegExp,
 ][] = [
+  [
+    'another configSource',
+    'UPDATE',
+    'nodes',
+    { object: nodeObject(configSource('y')), oldObject: nodeObject(configSource('x')) },
+    'nodes "a" is forbidden: node "a" is not allowed to update configSource to a new non-nil configSource',
+  ],
   [
     "another node's Node",
     'CREATE',

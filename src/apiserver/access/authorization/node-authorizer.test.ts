@@ -46,6 +46,7 @@ const allowed: Asked[] = [
   { verb: 'list', resource: 'pods', fieldSelector: 'spec.nodeName=a' },
   { verb: 'get', resource: 'pods', namespace: 'ns', name: 'p' },
   { verb: 'create', resource: 'pods', namespace: 'ns' },
+  { verb: 'update', resource: 'pods', subresource: 'status', namespace: 'ns', name: 'p' },
   { verb: 'patch', resource: 'pods', subresource: 'status', namespace: 'ns', name: 'p' },
   { verb: 'create', resource: 'pods', subresource: 'eviction', namespace: 'ns', name: 'p' },
   { verb: 'get', ...s },
@@ -103,6 +104,9 @@ const refused: [asked: Asked, reason: string][] = [
     'can only list/watch pods with spec.nodeName field selector',
   ],
   [{ verb: 'get', resource: 'pods', namespace: 'ns', name: 'other' }, unrelated],
+  [{ verb: 'get', resource: 'pods', subresource: 'status', namespace: 'ns', name: 'p' }, ''],
+  [{ verb: 'get', resource: 'pods', subresource: 'eviction', namespace: 'ns', name: 'p' }, ''],
+  [{ verb: 'update', resource: 'pods', namespace: 'ns', name: 'p' }, ''],
   [{ verb: 'get', resource: 'pods', subresource: 'log', namespace: 'ns', name: 'p' }, ''],
   [
     { verb: 'get', resource: 'serviceaccounts', namespace: 'ns', name: 'sa' },
