@@ -8,6 +8,7 @@ import { events } from './events.ts'
 import { leases } from './leases.ts'
 import { namespaces } from './namespaces.ts'
 import { nodes } from './nodes.ts'
+import { pods } from './pods.ts'
 import type { Resource } from './resource.ts'
 import { roleBindings } from './rolebindings.ts'
 import { roles } from './roles.ts'
@@ -24,6 +25,7 @@ export const allResources: readonly Resource[] = [
   events,
   namespaces,
   nodes,
+  pods,
   secrets,
   serviceAccounts,
   selfSubjectReviews,

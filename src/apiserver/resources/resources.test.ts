@@ -8,6 +8,7 @@ import { allResources } from './index.ts'
 import { leases } from './leases.ts'
 import { namespaces } from './namespaces.ts'
 import { nodes } from './nodes.ts'
+import { pods } from './pods.ts'
 import type { StoredResource, WriteContext } from './resource.ts'
 import { roleBindings } from './rolebindings.ts'
 import { roles } from './roles.ts'
@@ -246,4 +247,40 @@ test('fields can be selected on as in Kubernetes', () => {
   assert.deepEqual(byPlural.secrets, ['type'])
   assert.deepEqual(byPlural.certificatesigningrequests, ['spec.signerName'])
   assert.ok(byPlural.events?.includes('involvedObject.name'))
+})
+
+test('a pod gets its defaults, keeps its spec but for images, and says what its containers do', () => {
+  const pod = { ...head('Pod'), spec: { containers: [{ name: 'c', image: 'localhost/x:1' }], nodeName: 'n' } }
+  pods.prepareForCreate(pod, context)
+  const [container] = pod.spec.containers as Record<string, unknown>[]
+  assert.equal(container?.imagePullPolicy, 'IfNotPresent')
+  assert.deepEqual(pods.validate(pod), [])
+  const image = structuredClone(pod)
+  image.spec.containers = [{ ...container, name: 'c', image: 'y' }]
+  assert.deepEqual(pods.validateUpdate(image, pod), [])
+  const moved = { ...pod, spec: { ...pod.spec, nodeName: 'other' } }
+  assert.match(
+    complaints(pods.validateUpdate(moved, pod))[0] ?? '',
+    /^spec: Forbidden: pod updates may not change/,
+  )
+  const cells = (status: object, metadata = {}) =>
+    pods.columns
+      .slice(1, 4)
+      .map(column => column.value({ ...pod, status, metadata: { name: 'a', ...metadata } }, now))
+  const running = { name: 'c', ready: true, restartCount: 0, state: { running: {} } }
+  assert.deepEqual(cells({ phase: 'Running', containerStatuses: [running] }), ['1/1', 'Running', '0'])
+  assert.deepEqual(
+    cells({ phase: 'Running' }, { deletionTimestamp: '2026-01-01T00:00:00Z' })[1],
+    'Terminating',
+  )
+  const crashed = {
+    restartCount: 3,
+    state: { waiting: { reason: 'CrashLoopBackOff' } },
+    lastState: { terminated: { finishedAt: '2025-12-31T23:59:00Z' } },
+  }
+  assert.deepEqual(cells({ phase: 'Running', containerStatuses: [crashed] }), [
+    '0/1',
+    'CrashLoopBackOff',
+    '3 (60s ago)',
+  ])
 })

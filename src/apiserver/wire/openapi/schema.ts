@@ -1,5 +1,6 @@
 /** The types that are served, read from the generated table: for OpenAPI documents and for checking what clients send. */
 import type { ResourceRef } from '../../../kube/types.ts'
+import { podTypes } from './pod-types.ts'
 import { types } from './types.ts'
 
 export interface SchemaField {
@@ -45,7 +46,7 @@ function parseField(line: string): [string, SchemaField] {
 
 function parseTypes(): ReadonlyMap<string, Schema> {
   const schemas = new Map<string, Schema>()
-  for (const section of types.trim().split(/^# /m).slice(1)) {
+  for (const section of [types, podTypes].flatMap(table => table.trim().split(/^# /m).slice(1))) {
     const [head = '', ...lines] = section.trimEnd().split('\n')
     const [, module = '', name = '', description = ''] = /^(\w+) (\w+) ?(.*)$/.exec(head) ?? []
     schemas.set(name, {

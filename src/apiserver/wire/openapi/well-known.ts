@@ -94,6 +94,15 @@ export const wellKnownTypes: Readonly<Record<string, WellKnownType>> = {
     },
     complaint: quantity,
   },
+  IntOrString: {
+    component: 'io.k8s.apimachinery.pkg.util.intstr.IntOrString',
+    openapi: {
+      oneOf: [{ type: 'integer' }, { type: 'string' }],
+      format: 'int-or-string',
+      description: 'IntOrString is a type that can hold an int32 or a string.',
+    },
+    complaint: value => (typeof value === 'string' ? undefined : integer(32)(value)),
+  },
   FieldsV1: {
     component: `${meta}.FieldsV1`,
     openapi: {
