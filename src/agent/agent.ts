@@ -1,5 +1,4 @@
 import { hasCode } from '../errors.ts'
-import { backoffAfter } from '../hold/backoff.ts'
 import type { CertificateManager, CertificateStatus } from '../hold/certificate-manager.ts'
 import { createCertificateStore } from '../hold/certificate-store.ts'
 import { createCredentialChain } from '../join/credential-sources.ts'
@@ -8,7 +7,6 @@ import { servingTemplate } from '../join/template.ts'
 import type { KeyAlgorithm } from '../keys/private-key.ts'
 import { createClient } from '../kube/client.ts'
 import type { KubeNode, NodeAddress } from '../kube/types.ts'
-import { sleep } from '../ports.ts'
 import { type AgentMetrics, type CertificateView, createAgentMetrics } from './agent-metrics.ts'
 import type { AgentOptions, AgentPorts } from './agent-options.ts'
 import { ApiSession } from './api-session.ts'
@@ -16,11 +14,13 @@ import { callerRoots } from './caller-roots.ts'
 import { createClientCertificate } from './client-certificate.ts'
 import { createNodeAccess } from './node-access.ts'
 import { createNodeApi } from './node-api.ts'
+import { NodeConnection } from './node-connection.ts'
 import { NodeEndpoint } from './node-endpoint.ts'
 import type { NodeFacts } from './node-object.ts'
 import { NodePresence } from './node-presence.ts'
+import { NodeServer } from './node-server.ts'
 import { NodeWatch } from './node-watch.ts'
-import type { ServeHttps, ServingEndpoint } from './serving.ts'
+import type { ServeHttps } from './serving.ts'
 import { createServingCertificate } from './serving-certificate.ts'
 
 export interface AgentStatus {
@@ -66,16 +66,14 @@ class NodeAgent implements Agent {
   readonly #endpoint: NodeEndpoint
   readonly #client: CertificateManager
   readonly #serving: CertificateManager
+  readonly #connection: NodeConnection
   readonly #presence: NodePresence
   readonly #watch: NodeWatch
   readonly #metrics: AgentMetrics
+  readonly #server: NodeServer | undefined
   #addresses: readonly NodeAddress[]
-  #server: ServingEndpoint | undefined
   #started: Promise<void> = Promise.resolve()
-  /** What the session uses, to tell a change. */
-  #connected: { serial: string; endpoint: unknown } | undefined
   #presenceError: string | undefined
-  #listenError: string | undefined
   #registered = false
 
   constructor(options: AgentOptions, ports: AgentPorts) {
@@ -115,6 +113,21 @@ class NodeAgent implements Agent {
       viewOf(this.#client),
       options.serverTLSBootstrap ? viewOf(this.#serving) : undefined,
     )
+    this.#connection = new NodeConnection({
+      connect: ports.connect,
+      session: this.#session,
+      endpoint: this.#endpoint,
+      certificate: () => {
+        const pair = this.#client.current()
+        return pair && { pair, serial: this.#client.status().serial ?? '' }
+      },
+      onConnected: () => {
+        this.#watch.start()
+        this.#presence.wake()
+        this.#serving.retryNow()
+      },
+      onDisconnected: () => void this.#watch.stop(),
+    })
     this.#presence = new NodePresence({
       client,
       clock,
@@ -130,10 +143,12 @@ class NodeAgent implements Agent {
         void this.#endpoint.confirm()
       },
       onFailure: (error, failures) => {
-        log.warn('the node cannot report to the API', { node: nodeName, error: String(error), failures })
-        this.#onBeat(error instanceof Error ? error.message : String(error))
+        const why = error instanceof Error ? error.message : String(error)
+        if (why !== this.#presenceError)
+          log.warn('the node cannot report to the API', { node: nodeName, why })
+        this.#onBeat(why)
         // K-55, and beyond it (K-60): the server may have moved or changed its CA.
-        if (failures >= 2 && hasCode(error, 'API_UNREACHABLE')) void this.#reconnectAnew()
+        if (failures >= 2 && hasCode(error, 'API_UNREACHABLE')) void this.#connection.retryElsewhere()
       },
     })
     this.#watch = new NodeWatch({
@@ -145,11 +160,12 @@ class NodeAgent implements Agent {
       watchSeconds: options.watchTimeoutSeconds,
       onNode: node => this.#onNode(node),
     })
+    this.#server = ports.listen && this.#createServer(ports.listen)
   }
 
   start(): void {
     this.#client.onChange(() => {
-      this.#follow()
+      this.#connection.follow()
       this.#tell()
     })
     this.#serving.onChange(() => this.#tell())
@@ -159,12 +175,13 @@ class NodeAgent implements Agent {
   status(): AgentStatus {
     const client = this.#client.status()
     const serving = this.#serving.status()
-    const lastError = client.lastError ?? this.#presenceError ?? serving.lastError ?? this.#listenError
+    const port = this.#server?.port
+    const lastError = client.lastError ?? this.#presenceError ?? serving.lastError ?? this.#server?.lastError
     return {
       client,
       serving,
       registered: this.#presence.registered,
-      ...(this.#server && { port: this.#server.port }),
+      ...(port !== undefined && { port }),
       ...(lastError !== undefined && { lastError }),
     }
   }
@@ -183,26 +200,25 @@ class NodeAgent implements Agent {
     this.#stopping.abort()
     this.#client.stop()
     this.#serving.stop()
+    this.#connection.stop()
     await this.#started
-    await Promise.all([this.#presence.stop(), this.#watch.stop(), this.#server?.close()])
-    this.#session.use(undefined)
+    await Promise.all([this.#presence.stop(), this.#watch.stop(), this.#server?.stop()])
   }
 
   async #begin(): Promise<void> {
     await this.#endpoint.load()
     if (this.#stopping.signal.aborted) return
     await Promise.all([this.#client.start(), this.#serving.start()])
-    if (this.#ports.listen) await this.#listen(this.#ports.listen)
+    await this.#server?.start()
     if (this.#stopping.signal.aborted) return
     if (this.#options.heartbeat ?? true) this.#presence.start()
   }
 
-  /** Resolves when the server listens, or could not at first: then it is tried again in the background. */
-  async #listen(listen: ServeHttps): Promise<void> {
-    const { clock, random, log } = this.#ports
+  #createServer(listen: ServeHttps): NodeServer {
+    const { clock, log } = this.#ports
     const {
       nodeName,
-      listenAddress: address = '0.0.0.0',
+      listenAddress = '0.0.0.0',
       port = 10_250,
       clientCertificateAuthorityPath,
     } = this.#options
@@ -217,65 +233,18 @@ class NodeAgent implements Agent {
       }),
       metrics: () => this.#metrics.text(),
     })
-    const getCertificate = () => this.#serving.current()
-    const attempt = async (failures: number): Promise<void> => {
-      try {
-        this.#server = await listen({ address, port, getCertificate, handle })
-        this.#listenError = undefined
-        if (this.#stopping.signal.aborted) await this.#server.close()
+    return new NodeServer({
+      ...this.#ports,
+      listen,
+      address: listenAddress,
+      port,
+      handle,
+      getCertificate: () => this.#serving.current(),
+      onListening: () => {
         this.#presence.wake()
         this.#tell()
-      } catch (error) {
-        this.#listenError = error instanceof Error ? error.message : String(error)
-        log.error('the HTTPS server of the node cannot listen', { address, port, error: this.#listenError })
-        void sleep(clock, backoffAfter(failures, random.float()), this.#stopping.signal).then(() =>
-          this.#stopping.signal.aborted ? undefined : attempt(failures + 1),
-        )
-      }
-    }
-    await attempt(1)
-  }
-
-  /** Lets the session use the certificate in force. A lapsed one is dropped at once. */
-  #follow(): void {
-    if (this.#client.current()) void this.#reconnect()
-    else this.#disconnect()
-  }
-
-  #disconnect(): void {
-    if (!this.#connected) return
-    this.#connected = undefined
-    this.#session.use(undefined)
-    void this.#watch.stop()
-  }
-
-  async #reconnect(): Promise<void> {
-    const { serial } = this.#client.status()
-    // With each new certificate the CA is read again too (K-60: a kubelet never does).
-    if (serial !== this.#connected?.serial) await this.#endpoint.refresh()
-    this.#connect()
-  }
-
-  async #reconnectAnew(): Promise<void> {
-    if (await this.#endpoint.tryAnother()) this.#connect()
-    else this.#session.closeConnections()
-  }
-
-  #connect(): void {
-    const pair = this.#client.current()
-    const endpoint = this.#endpoint.current
-    const { serial = '' } = this.#client.status()
-    if (!pair || !endpoint || this.#stopping.signal.aborted) return
-    if (this.#connected?.serial === serial && this.#connected.endpoint === endpoint) return
-    this.#connected = { serial, endpoint }
-    const clientCertificate = { certificate: pair.chain, key: pair.key }
-    this.#session.use({
-      transport: this.#ports.connect({ ...endpoint.connection, clientCertificate }),
-      serial,
+      },
     })
-    this.#watch.start()
-    this.#presence.wake()
-    this.#serving.retryNow()
   }
 
   #onNode(node: KubeNode | undefined): void {
@@ -294,10 +263,11 @@ class NodeAgent implements Agent {
 
   #facts(): NodeFacts {
     const { nodeName, nodeInfo, labels } = this.#options
+    const port = this.#server?.port
     return {
       nodeName,
       addresses: this.#addresses,
-      ...(this.#server && { port: this.#server.port }),
+      ...(port !== undefined && { port }),
       ...(nodeInfo && { nodeInfo }),
       ...(labels && { labels }),
     }
@@ -310,7 +280,13 @@ class NodeAgent implements Agent {
   }
 
   #tell(): void {
-    for (const listener of [...this.#listeners]) listener()
+    for (const listener of [...this.#listeners]) {
+      try {
+        listener()
+      } catch (error) {
+        this.#ports.log.error('a listener of the agent failed', { error: String(error) })
+      }
+    }
   }
 }
 

@@ -89,7 +89,7 @@ function nodeInfoOf({ nodeName, nodeInfo }: NodeFacts): Record<string, string> {
     kernelVersion: '',
     osImage: 'Rollcall',
     containerRuntimeVersion: 'rollcall://0',
-    kubeletVersion: 'v1.36.0',
+    kubeletVersion: 'v1.36.0+rollcall',
     kubeProxyVersion: '',
     operatingSystem: 'linux',
     architecture: 'amd64',
