@@ -48,6 +48,17 @@ test('an IPv4-mapped address is written with 4 bytes', () => {
   ])
 })
 
+test('what no certificate can carry is not written', () => {
+  for (const wrong of [
+    { dnsNames: ['n\u00f6de'] },
+    { uris: ['\u0141'] },
+    { emailAddresses: ['\u0161@a'] },
+    { ipAddresses: [new Uint8Array(5)] },
+  ]) {
+    assert.throws(() => encodeSubjectAltName(wrong), RangeError)
+  }
+})
+
 test('what Go refuses is refused', () => {
   const values: Record<string, Uint8Array> = {
     'an IP address of 5 bytes': san(0x87, new Uint8Array(5)),
@@ -107,7 +118,7 @@ const uris = [
   'http://a.b/c?d=%zz',
   'urn:a:b',
   'mailto:a@b',
-  'http://u:p@h/',
+  'http://u:p@h:80/',
   '/a/b',
   'a/b:c',
   '',
@@ -122,7 +133,8 @@ const notUris = [
   'http://a b/',
   'http://h/%zz',
   'http://h#%z',
-  'http://h:80/',
+  'http://h:8a/',
+  'http://a^b/',
   'http://[::1]/',
   'http://a..b/',
   'http://h%41/',

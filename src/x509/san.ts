@@ -94,13 +94,27 @@ export function isDnsName(name: string): boolean {
   return name.length <= 253 && dnsName.test(name) && !/^[0-9.]+$/.test(name)
 }
 
-/** The value of a subjectAltName extension in Go's order: DNS, e-mail, IP, URI; IPv4-mapped addresses as 4 bytes. */
+/**
+ * The value of a subjectAltName extension in Go's order: DNS, e-mail, IP, URI; IPv4-mapped addresses as 4 bytes. Throws
+ * RangeError, as Go does, on a name that is not ASCII and on an address of another length.
+ */
 export function encodeSubjectAltName(san: Partial<SubjectAltName>): Uint8Array {
-  const text = (tag: number) => (name: string) => encode(tag, Buffer.from(name, 'latin1'))
+  const text = (tag: number) => (name: string) => encode(tag, asciiBytes(name))
   return encodeSequence(
     ...(san.dnsNames ?? []).map(text(dNSName)),
     ...(san.emailAddresses ?? []).map(text(rfc822Name)),
-    ...(san.ipAddresses ?? []).map(address => encode(iPAddress, unmapped(address))),
+    ...(san.ipAddresses ?? []).map(address => encode(iPAddress, addressBytes(address))),
     ...(san.uris ?? []).map(text(uniformResourceIdentifier)),
   )
+}
+
+function asciiBytes(name: string): Uint8Array {
+  const bytes = Buffer.from(name, 'utf8')
+  if (!isAscii(bytes)) throw new RangeError(`${JSON.stringify(name)} cannot be encoded as an IA5String`)
+  return bytes
+}
+
+function addressBytes(address: Uint8Array): Uint8Array {
+  if (address.length === 4 || address.length === 16) return unmapped(address)
+  throw new RangeError(`an IP address has 4 or 16 bytes, not ${address.length}`)
 }

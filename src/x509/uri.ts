@@ -23,20 +23,17 @@ function isAuthority(authority: string): boolean {
   const userinfo = at < 0 ? '' : authority.slice(0, at)
   if (!/^[A-Za-z0-9\-._:~!$&'()*+,;=%@]*$/.test(userinfo) || !hasValidEscapes(userinfo)) return false
   const host = authority.slice(at + 1)
-  // Stricter than Go: an address in brackets is not a domain, which RFC 5280 asks for in a URI name.
-  if (host.includes('[') || host.includes(']')) return false
-  const [name = '', port] = splitOnce(host, ':')
-  if (port !== undefined && !/^[0-9]*$/.test(port)) return false
-  // Go hands host and port to the domain check, which knows no colon, and percent signs are none of a domain either.
-  return port === undefined && (name === '' || isDomainOfGo(name))
+  if (host === '') return true
+  const [name = '', port = ''] = splitOnce(host, ':')
+  return isHostOfGo(name) && /^[0-9]*$/.test(port)
 }
 
-/** Go's domainNameValid: labels of 1 to 63 printable characters; no empty label, so neither leading nor trailing dot. */
-function isDomainOfGo(domain: string): boolean {
-  return (
-    domain.length <= 253 &&
-    domain.split('.').every(label => /^[\u0021-\u0024\u0026-\u007e]{1,63}$/.test(label))
-  )
+/**
+ * The characters url.Parse allows in a host, and Go's domainNameValid: no empty label, so neither leading nor trailing
+ * dot. Stricter than Go: an address in brackets is not a domain, which RFC 5280 asks for in a URI name.
+ */
+function isHostOfGo(host: string): boolean {
+  return /^[A-Za-z0-9\-_~!$&'()*+,;=<>".]+$/.test(host) && host.split('.').every(label => label !== '')
 }
 
 function hasValidEscapes(text: string): boolean {
