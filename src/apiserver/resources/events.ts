@@ -101,6 +101,12 @@ export const events: StoredResource<Event> = {
     ),
     textColumn('Name', nameDescription, ({ metadata }) => metadata.name, 1),
   ],
+  prepareForCreate(event) {
+    event.involvedObject ??= {}
+  },
+  prepareForUpdate(next) {
+    next.involvedObject ??= {}
+  },
   validate: validateEvent,
   validateUpdate: validateEvent,
   selectableFields: [

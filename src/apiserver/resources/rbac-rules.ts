@@ -37,7 +37,8 @@ function validateRule(rule: PolicyRule, namespaced: boolean, field: string): Fie
 
 /** Fills in the API groups that Kubernetes defaults. */
 export function defaultBinding(binding: RoleBinding): void {
-  if (binding.roleRef) binding.roleRef.apiGroup ||= rbacGroup
+  const roleRef = binding.roleRef ?? { apiGroup: '', kind: '', name: '' }
+  binding.roleRef = { ...roleRef, apiGroup: roleRef.apiGroup || rbacGroup }
   for (const subject of binding.subjects ?? []) {
     if (subject.kind === 'User' || subject.kind === 'Group') subject.apiGroup ||= rbacGroup
   }

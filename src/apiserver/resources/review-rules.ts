@@ -27,7 +27,11 @@ export function emptyMetadataErrors({ metadata }: KubeObject, ignored: readonly 
   return rest.length === 0 ? [] : [fieldError.invalid('metadata', Object.fromEntries(rest), 'must be empty')]
 }
 
-export function accessSpecErrors({ resourceAttributes, nonResourceAttributes }: AccessSpec): FieldError[] {
+/** A body without spec asks nothing. */
+export function accessSpecErrors({
+  resourceAttributes,
+  nonResourceAttributes,
+}: AccessSpec = {}): FieldError[] {
   if (resourceAttributes && nonResourceAttributes) {
     const text = 'cannot be specified in combination with resourceAttributes'
     return [fieldError.invalid('spec.nonResourceAttributes', nonResourceAttributes, text)]
@@ -39,7 +43,7 @@ export function accessSpecErrors({ resourceAttributes, nonResourceAttributes }: 
   return []
 }
 
-export function subjectErrors({ user, groups }: Spec): FieldError[] {
+export function subjectErrors({ user, groups }: Spec = {}): FieldError[] {
   if (user || groups?.length) return []
   return [fieldError.invalid('spec.user', user ?? '', 'at least one of user or group must be specified')]
 }

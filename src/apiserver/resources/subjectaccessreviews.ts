@@ -36,7 +36,7 @@ export const localSubjectAccessReviews: ReviewResource<SubjectAccessReview> = {
   namespaced: true,
   singular: 'localsubjectaccessreview',
   validate(review) {
-    const { nonResourceAttributes } = review.spec
+    const { nonResourceAttributes } = review.spec ?? {}
     const text = 'disallowed on this kind of request'
     return [
       ...accessSpecErrors(review.spec),

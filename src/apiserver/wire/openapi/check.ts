@@ -5,10 +5,10 @@ import { wellKnownTypes } from './well-known.ts'
 
 type Kind = Pick<ResourceRef, 'kind'>
 
-/** Called for each value; returns true to go on into it. */
 interface Visitor {
+  /** A field that the type does not have; `path` leads to it from the object. */
   unknown?(parent: Record<string, unknown>, key: string, path: string): void
-  /** `within` names the Go struct and the path as encoding/json does. */
+  /** Each value of a field, and each item of a list or map; `within` names Go struct and path as encoding/json does. */
   value?(value: unknown, type: string, shape: SchemaField['shape'], within: string): void
 }
 
