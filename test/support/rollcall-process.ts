@@ -19,11 +19,16 @@ export interface RollcallProcess {
   stop(): Promise<number | NodeJS.Signals>
 }
 
-/** Starts `bin/rollcall` for real. It is ended by its own process id. */
-export function startRollcall(args: string[], environment: Record<string, string> = {}): RollcallProcess {
+/** Starts `bin/rollcall` for real. It is ended by its own process id, or with `ownGroup` as a whole group by `-pid`. */
+export function startRollcall(
+  args: string[],
+  environment: Record<string, string> = {},
+  { ownGroup = false } = {},
+): RollcallProcess {
   const child = spawn(executable, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...environment },
+    detached: ownGroup,
   })
   let stderr = ''
   let stdout = ''
