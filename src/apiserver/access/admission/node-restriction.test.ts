@@ -32,6 +32,7 @@ const serving = 'kubernetes.io/kubelet-serving'
 const client = 'kubernetes.io/kube-apiserver-client-kubelet'
 const csrs = 'certificatesigningrequests'
 
+const slice = (nodeName: string) => object('ResourceSlice', 's', { spec: { nodeName } })
 const configSource = (name: string) => ({ spec: { configSource: { configMap: { name } } } })
 const taints = (value: unknown) => ({ spec: { taints: value } })
 const uid = { uid: 'u1' }
@@ -40,6 +41,7 @@ type Write = Partial<AdmissionRequest>
 type Operation = AdmissionRequest['operation']
 
 const admitted: [what: string, operation: Operation, resource: string, write: Write][] = [
+  ['the end of its own slice', 'DELETE', 'resourceslices', { oldObject: slice('a') }],
   [
     'a configSource that was there',
     'UPDATE',
@@ -78,12 +80,7 @@ const admitted: [what: string, operation: Operation, resource: string, write: Wr
   ['a client request for itself', 'CREATE', csrs, { object: await csr('system:node:a', client) }],
   ['a request to another signer', 'CREATE', csrs, { object: await csr('anything', 'example.com/x') }],
   ['an Event', 'CREATE', 'events', { object: object('Event', 'e') }],
-  [
-    'its own slice',
-    'CREATE',
-    'resourceslices',
-    { object: object('ResourceSlice', 's', { spec: { nodeName: 'a' } }) },
-  ],
+  ['its own slice', 'CREATE', 'resourceslices', { object: slice('a') }],
 ]
 for (const [what, operation, resource, write] of admitted) {
   test(`A node's ${operation} of ${what} is admitted`, () => {
@@ -116,6 +113,20 @@ const refused: [
   write: Write,
   message: string | RegExp,
 ][] = [
+  [
+    "a slice that becomes another node's",
+    'UPDATE',
+    'resourceslices',
+    { object: slice('b'), oldObject: slice('a') },
+    /can only update ResourceSlice with the same NodeName as the requesting node/,
+  ],
+  [
+    "the end of another node's slice",
+    'DELETE',
+    'resourceslices',
+    { oldObject: slice('b') },
+    /can only delete ResourceSlice with the same NodeName as the requesting node/,
+  ],
   [
     'another configSource',
     'UPDATE',
@@ -254,7 +265,7 @@ const refused: [
     "another node's slice",
     'CREATE',
     'resourceslices',
-    { object: object('ResourceSlice', 's', { spec: { nodeName: 'b' } }) },
+    { object: slice('b') },
     /can only create ResourceSlice with the same NodeName as the requesting node/,
   ],
 ]

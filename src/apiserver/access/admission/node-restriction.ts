@@ -118,7 +118,7 @@ function admitResourceSlice(request: AdmissionRequest, node: string): void {
   const slice = (request.operation === 'DELETE' ? request.oldObject : request.object) as
     | (KubeObject & { spec?: { nodeName?: string } })
     | undefined
-  if (slice === undefined || slice.spec?.nodeName === node) return
+  if (slice?.spec?.nodeName === node) return
   const verb =
     request.operation === 'CREATE' ? 'create' : request.operation === 'UPDATE' ? 'update' : 'delete'
   throw refuse(request, `can only ${verb} ResourceSlice with the same NodeName as the requesting node`)

@@ -13,6 +13,7 @@ const cases: [header: string | undefined, token: string | undefined][] = [
   ['bEARER token', 'token'],
   ['Bearer token more', 'token'],
   ['Basic dXNlcjpwYXNz', undefined],
+  ['Digest token', undefined],
   ['Bearer\ttoken', undefined],
   ['Bearertoken x', undefined],
 ]

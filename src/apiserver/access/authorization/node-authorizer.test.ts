@@ -52,6 +52,7 @@ const allowed: Asked[] = [
   { verb: 'get', ...s },
   { verb: 'watch', resource: 'configmaps', namespace: 'ns', fieldSelector: 'metadata.name=c' },
   { verb: 'create', resource: 'serviceaccounts', subresource: 'token', namespace: 'ns', name: 'sa' },
+  { verb: 'create', ...slices },
   { verb: 'deletecollection', ...slices, fieldSelector: 'spec.nodeName=a' },
 ]
 for (const asked of allowed) {
@@ -62,6 +63,12 @@ for (const asked of allowed) {
 
 const unrelated = "no relationship found between node 'a' and this object"
 const refused: [asked: Asked, reason: string][] = [
+  [{ verb: 'get', ...slices, name: 'other' }, unrelated],
+  [{ verb: 'create', ...slices, subresource: 'status' }, 'cannot authorize ResourceSlice subresources'],
+  [
+    { verb: 'approve', ...slices },
+    'only the following verbs are allowed for a ResourceSlice: get, watch, list, create, update, patch, delete, deletecollection',
+  ],
   [{ verb: 'get', resource: 'nodes', name: 'b' }, "node 'a' cannot read 'b', only its own Node object"],
   [{ verb: 'list', resource: 'nodes' }, "node 'a' cannot read all nodes, only its own Node object"],
   [
