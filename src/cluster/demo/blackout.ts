@@ -4,9 +4,10 @@ import { Secret } from '../../keys/secret.ts'
 import { issueCertificate } from '../../keys/self-signed.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { type CertificateSigningRequest, resources, signerNames } from '../../kube/types.ts'
+import { sleep } from '../../ports.ts'
 import { type Certificate, parseCertificatesPem } from '../../x509/certificate.ts'
 import { hostPorts } from '../host-ports.ts'
-import { replaceFile } from '../pki-files.ts'
+import { readIfThere, replaceFile } from '../pki-files.ts'
 import { clientOf, type RunningUpFiles } from './running-up.ts'
 
 export interface BlackoutReport {
@@ -21,7 +22,7 @@ const minute = 60_000
  * Makes every certificate of the fleet lapse for real: each pair on disk is replaced by one for the same key that ended a
  * minute ago (signed by the cluster's CA, as if the machines had been off for a day), and the fleet's process is
  * killed. `up` starts it again, the nodes find lapsed certificates and go back to their bootstrap credential.
- * Resolves when each node holds two new certificates.
+ * Resolves when each node holds two new certificates on its disk.
  */
 export async function runBlackout(
   up: RunningUpFiles,
@@ -39,6 +40,7 @@ export async function runBlackout(
     process.kill(up.fleetProcess, 'SIGKILL')
     report.onEvent(`${lapsed} certificates of ${names.length} nodes have lapsed, and the machines lost power`)
     await untilRecovered(client, names, list.metadata.resourceVersion, report)
+    for (const name of names) await untilHeld(join(up.paths.nodes, name, 'pki'))
   } finally {
     transport.closeConnections()
   }
@@ -71,6 +73,18 @@ async function lapsePairs(directory: string, ca: Awaited<ReturnType<typeof readC
     for (const name of older) await hostPorts.disk.remove(join(directory, name))
   }
   return held.length
+}
+
+/** A certificate that was issued is not yet one that the node holds: resolves when both pairs on the disk are valid. */
+async function untilHeld(directory: string): Promise<void> {
+  for (const prefix of prefixes) {
+    for (;;) {
+      const pem = await readIfThere(hostPorts.disk, join(directory, `${prefix}-current.pem`))
+      const [leaf] = parseCertificatesPem(pem ?? '')
+      if (leaf && leaf.notAfter > hostPorts.clock.now()) break
+      await sleep(hostPorts.clock, 20)
+    }
+  }
 }
 
 async function lapsedPair(pair: string, ca: Awaited<ReturnType<typeof readCa>>): Promise<string> {

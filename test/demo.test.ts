@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { clientOf } from '../src/cluster/demo/running-up.ts'
+import { listAll } from '../src/kube/client.ts'
+import { type CertificateSigningRequest, resources } from '../src/kube/types.ts'
+import { parseCertificatesPem } from '../src/x509/certificate.ts'
+import { commonNames } from '../src/x509/name.ts'
+import { heldPairs } from './support/data-folder.ts'
+import { openssl, opensslVerify } from './support/openssl.ts'
+import {
+  type RollcallProcess,
+  runRollcall,
+  startRollcall,
+  temporaryFolder,
+} from './support/rollcall-process.ts'
+
+const folder = temporaryFolder()
+const caFile = join(folder.path, 'pki/ca.crt')
+let up: RollcallProcess
+
+before(async () => {
+  up = startRollcall(['up', '--nodes', '3', '--dir', folder.path, '--port', '0'])
+  await up.ready
+})
+after(async () => {
+  await up?.stop()
+  folder.remove()
+})
+
+async function requests(): Promise<CertificateSigningRequest[]> {
+  const { client, transport } = await clientOf(join(folder.path, 'admin.kubeconfig'))
+  try {
+    const list = await listAll<CertificateSigningRequest>(client, resources.certificateSigningRequests)
+    return list.items
+  } finally {
+    transport.closeConnections()
+  }
+}
+
+const conditions = ({ status }: CertificateSigningRequest) =>
+  status?.conditions?.map(({ type }) => type) ?? []
+
+test('demo thief: three thefts are refused, each with its own reason, and nothing is issued', async () => {
+  const before = new Set((await requests()).map(({ metadata }) => metadata.name))
+  const { code, stdout, stderr } = await runRollcall(['demo', 'thief', '--dir', folder.path])
+  assert.equal(code, 0, stdout + stderr)
+  const refusals = stdout.match(/^ {3}refused: .*$/gm) ?? []
+  const reasons = [
+    /ReservedName: .*10\.96\.0\.1/,
+    /OwnedByOtherNode: .*127\.0\.1\.1.*worker-1/,
+    /can only create a node CSR with CN=system:node:worker-3/,
+  ]
+  assert.equal(refusals.length, reasons.length, stdout)
+  for (const [index, reason] of reasons.entries()) assert.match(refusals[index] ?? '', reason)
+  assert.match(stdout, /\n3 of 3 refused\.\n$/)
+
+  // The third was refused at the door of the API, so it left no request.
+  const left = (await requests()).filter(({ metadata }) => !before.has(metadata.name))
+  assert.equal(left.length, 2)
+  for (const request of left) {
+    assert.equal(request.spec.username, 'system:node:worker-3')
+    assert.deepEqual(conditions(request), ['Denied'], request.metadata.name)
+    assert.equal(request.status?.certificate, undefined)
+  }
+})
+
+test('demo blackout: every certificate has really lapsed, and each node holds two good new ones when it ends', async () => {
+  const before = heldPairs(folder.path)
+  const { code, stdout, stderr } = await runRollcall(['demo', 'blackout', '--dir', folder.path])
+  assert.equal(code, 0, stdout + stderr)
+  assert.match(stdout, /6 certificates of 3 nodes have lapsed/)
+  assert.match(stdout, /3\/3 client certificates are back, requested as system:bootstrap/)
+  assert.match(stdout, /3\/3 nodes recovered/)
+
+  const now = heldPairs(folder.path)
+  assert.equal(now.length, 6)
+  const old = new Map(before.map(pair => [`${pair.node} ${pair.kind}`, pair]))
+  for (const { node, kind, pem, path, certificate } of now) {
+    const lapsed = (await pairsBeside(path)).filter(([, code]) => code !== 0)
+    assert.equal(lapsed.length, 1, `${node} ${kind}: the lapsed pair is kept as the one before`)
+    const inForce = await openssl(['x509', '-noout', '-checkend', '0'], pem)
+    assert.equal(inForce.code, 0, inForce.output)
+    const verified = await opensslVerify(pem, caFile, kind === 'kubelet-client' ? 'sslclient' : 'sslserver')
+    assert.equal(verified.code, 0, `${node} ${kind}: ${verified.output}`)
+    assert.deepEqual(commonNames(certificate.subject), [`system:node:${node}`])
+    assert.notDeepEqual(certificate.spki, old.get(`${node} ${kind}`)?.certificate.spki, 'a new key')
+  }
+  const issued = (await requests()).flatMap(({ status }) =>
+    parseCertificatesPem(Buffer.from(status?.certificate ?? '', 'base64').toString()),
+  )
+  const known = new Set(issued.map(({ raw }) => Buffer.from(raw).toString('hex')))
+  for (const { certificate } of now) assert.ok(known.has(Buffer.from(certificate.raw).toString('hex')))
+})
+
+/** Each pair of the kind in the folder of `current`, with the exit code of `openssl x509 -checkend 0`: 1 when it has lapsed. */
+async function pairsBeside(current: string): Promise<[string, number | null][]> {
+  const directory = dirname(current)
+  const kind = current.slice(directory.length + 1).replace('-current.pem', '')
+  const files = readdirSync(directory).filter(name => name.startsWith(`${kind}-2`))
+  return Promise.all(
+    files.map(async (name): Promise<[string, number | null]> => {
+      const pem = readFileSync(join(directory, name), 'utf8')
+      return [name, (await openssl(['x509', '-noout', '-checkend', '0'], pem)).code]
+    }),
+  )
+}
+
+test('without a running up each demo is refused with one sentence and exit code 2, and leaves nothing', async () => {
+  const nowhere = join(folder.path, 'nowhere')
+  const empty = join(folder.path, 'empty')
+  mkdirSync(empty)
+  for (const demo of ['thief', 'blackout']) {
+    for (const directory of [nowhere, empty]) {
+      const { code, stdout, stderr } = await runRollcall(['demo', demo, '--dir', directory])
+      assert.equal(code, 2)
+      assert.equal(stdout, '')
+      assert.match(stderr, /^rollcall: No 'rollcall up' runs with --dir [^\n]+\n$/)
+    }
+  }
+  assert.ok(!readdirSync(folder.path).includes('nowhere'))
+  assert.deepEqual(readdirSync(empty), [])
+})
