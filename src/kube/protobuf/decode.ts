@@ -6,7 +6,7 @@ import { Buffer } from 'node:buffer'
 import type { KubeObject } from '../types.ts'
 import { type Field, type Message, messageNamed, messageOfKind } from './schema.ts'
 import { converterOf } from './well-known.ts'
-import { malformed, signed, textOf, WireReader, type WireType } from './wire.ts'
+import { malformed, textOf, WireReader, type WireType } from './wire.ts'
 
 /** `k8s\0`, before runtime.Unknown. */
 const magic = [0x6b, 0x38, 0x73, 0x00]
@@ -25,8 +25,7 @@ function wrongWireType(field: Field, wireType: WireType): Error {
 function decodeScalar(field: Field, type: string, wireType: WireType, reader: WireReader): unknown {
   if (type === 'int' || type === 'bool') {
     if (wireType !== 'varint') throw wrongWireType(field, wireType)
-    const value = reader.varint()
-    return type === 'bool' ? value !== 0n : signed(value)
+    return type === 'bool' ? reader.boolean() : reader.integer()
   }
   if (wireType !== 'bytes') throw wrongWireType(field, wireType)
   const bytes = reader.bytes()
@@ -87,7 +86,7 @@ function decodeItem(
     return
   }
   const packed = new WireReader(reader.bytes())
-  while (!packed.done) list.push(signed(packed.varint()))
+  while (!packed.done) list.push(packed.integer())
 }
 
 function decodeEntry(

@@ -1,5 +1,5 @@
 /** Messages whose JSON form is not an object of their fields: times, quantities, raw JSON, wrapped lists. */
-import { malformed, WireReader as Reader, signed, textOf, type WireReader } from './wire.ts'
+import { malformed, textOf, WireReader } from './wire.ts'
 
 /** The JSON value, or undefined where Go's zero value is left out of JSON. */
 type Convert = (bytes: Uint8Array) => unknown
@@ -9,7 +9,7 @@ function eachField(
   bytes: Uint8Array,
   take: (field: number, wireType: string, reader: WireReader) => boolean,
 ) {
-  const reader = new Reader(bytes)
+  const reader = new WireReader(bytes)
   while (!reader.done) {
     const { field, wireType } = reader.tag()
     if (!take(field, wireType, reader)) reader.skip(wireType)
@@ -26,8 +26,8 @@ function secondsAndNanos(bytes: Uint8Array): { seconds: number; nanos: number } 
   let nanos = 0
   eachField(bytes, (field, wireType, reader) => {
     if (wireType !== 'varint') return false
-    if (field === 1) seconds = signed(reader.varint())
-    else if (field === 2) nanos = signed(reader.varint())
+    if (field === 1) seconds = reader.integer()
+    else if (field === 2) nanos = reader.integer()
     else return false
     return true
   })
@@ -66,8 +66,8 @@ function intOrString(bytes: Uint8Array): number | string {
   let number = 0
   let text = ''
   eachField(bytes, (field, wireType, reader) => {
-    if (field === 1 && wireType === 'varint') isString = reader.varint() === 1n
-    else if (field === 2 && wireType === 'varint') number = signed(reader.varint())
+    if (field === 1 && wireType === 'varint') isString = reader.integer() === 1
+    else if (field === 2 && wireType === 'varint') number = reader.integer()
     else if (field === 3 && wireType === 'bytes') text = textOf(reader.bytes())
     else return false
     return true

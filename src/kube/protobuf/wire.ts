@@ -10,8 +10,24 @@ const wireTypes: Readonly<Record<number, WireType>> = { 0: 'varint', 1: 'fixed64
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
+/** Bytes up to which a text is read byte by byte. */
+const shortText = 64
+
 /** Throws PROTOBUF_MALFORMED for bytes that are not UTF-8: two readers could otherwise see different names. */
 export function textOf(bytes: Uint8Array): string {
+  // Nearly all is ASCII and short, for which a TextDecoder costs more than the text.
+  if (bytes.length <= shortText) {
+    let text = ''
+    for (const byte of bytes) {
+      if (byte >= 0x80) return decodeUtf8(bytes)
+      text += String.fromCharCode(byte)
+    }
+    return text
+  }
+  return decodeUtf8(bytes)
+}
+
+function decodeUtf8(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes)
   } catch (cause) {
@@ -33,10 +49,10 @@ export class WireReader {
 
   /** Field number and wire type of the next value. */
   tag(): { field: number; wireType: WireType } {
-    const tag = this.varint()
-    const wireType = wireTypes[Number(tag & 7n)]
-    if (!wireType) throw malformed(`proto: illegal wireType ${tag & 7n}`)
-    const field = Number(tag >> 3n)
+    const tag = this.#unsigned()
+    const wireType = wireTypes[tag % 8]
+    if (!wireType) throw malformed(`proto: illegal wireType ${tag % 8}`)
+    const field = Math.floor(tag / 8)
     if (field < 1 || field > 0x1fffffff) throw malformed(`proto: illegal tag ${field}`)
     return { field, wireType }
   }
@@ -54,9 +70,24 @@ export class WireReader {
     throw malformed('proto: integer overflow')
   }
 
+  /** int32 and int64 alike: two's complement of 64 bits. Throws for what a JavaScript number cannot hold exactly. */
+  integer(): number {
+    const small = this.#small()
+    if (small !== undefined) return small
+    const value = this.varint()
+    const number = Number(BigInt.asIntN(64, value))
+    if (!Number.isSafeInteger(number)) throw malformed(`proto: the integer ${value} is out of range`)
+    return number
+  }
+
+  boolean(): boolean {
+    const small = this.#small()
+    return small === undefined ? this.varint() !== 0n : small !== 0
+  }
+
   /** A view, not a copy. */
   bytes(): Uint8Array {
-    return this.#take(Number(this.varint()))
+    return this.#take(this.#unsigned())
   }
 
   skip(wireType: WireType): void {
@@ -65,17 +96,31 @@ export class WireReader {
     else this.#take(wireType === 'fixed64' ? 8 : 4)
   }
 
+  /** A tag or a length; what is too large to be exact is too large to be either. */
+  #unsigned(): number {
+    return this.#small() ?? Number(this.varint())
+  }
+
+  /** A varint of at most four bytes, without a detour over bigint; undefined (and nothing read) for a longer one. */
+  #small(): number | undefined {
+    const bytes = this.#bytes
+    let value = 0
+    for (let length = 0; length < 4; length++) {
+      const byte = bytes[this.#at + length]
+      if (byte === undefined) return undefined
+      value |= (byte & 0x7f) << (7 * length)
+      if (byte < 0x80) {
+        this.#at += length + 1
+        return value
+      }
+    }
+    return undefined
+  }
+
   #take(length: number): Uint8Array {
     if (length > this.#bytes.length - this.#at) throw malformed('proto: unexpected end of the message')
     const view = this.#bytes.subarray(this.#at, this.#at + length)
     this.#at += length
     return view
   }
-}
-
-/** int32 and int64 alike: two's complement of 64 bits. Throws for what a JavaScript number cannot hold exactly. */
-export function signed(value: bigint): number {
-  const number = Number(BigInt.asIntN(64, value))
-  if (!Number.isSafeInteger(number)) throw malformed(`proto: the integer ${value} is out of range`)
-  return number
 }

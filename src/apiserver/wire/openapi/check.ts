@@ -5,61 +5,68 @@ import { wellKnownTypes } from './well-known.ts'
 
 type Kind = Pick<ResourceRef, 'kind'>
 
+/** Where in the object: names of fields and keys, numbers of items. One list, grown and shrunk on the way. */
+type Path = (string | number)[]
+
 interface Visitor {
-  /** A field that the type does not have; `path` leads to it from the object. */
-  unknown?(parent: Record<string, unknown>, key: string, path: string): void
-  /** Each value of a field, and each item of a list or map; `within` names Go struct and path as encoding/json does. */
-  value?(value: unknown, type: string, shape: SchemaField['shape'], within: string): void
+  /** A field that the type does not have. */
+  unknown?(parent: Record<string, unknown>, key: string, path: Path): void
+  /** Each value of a field, and each item of a list or map. */
+  value?(value: unknown, field: SchemaField, shape: SchemaField['shape'], schema: Schema, path: Path): void
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-const join = (path: string, key: string) => (path === '' ? key : `${path}.${key}`)
+/** E.g. `spec.taints[0].key`. */
+function pathText(path: Path): string {
+  return path
+    .map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`))
+    .join('')
+}
 
-function visitObject(schema: Schema, object: Record<string, unknown>, path: string, visitor: Visitor): void {
-  for (const [key, value] of Object.entries(object)) {
+function visitObject(schema: Schema, object: Record<string, unknown>, path: Path, visitor: Visitor): void {
+  for (const key of Object.keys(object)) {
     const field = schema.fields.get(key)
-    const below = join(path, key)
-    if (!field) visitor.unknown?.(object, key, below)
-    else if (value !== null && value !== undefined) visitField(schema, field, value, below, visitor)
+    const value = object[key]
+    path.push(key)
+    if (!field) visitor.unknown?.(object, key, path)
+    else if (value !== null && value !== undefined) visitField(schema, field, value, path, visitor)
+    path.pop()
   }
 }
 
-function visitField(
-  schema: Schema,
-  field: SchemaField,
-  value: unknown,
-  path: string,
-  visitor: Visitor,
-): void {
-  const within = `${schema.name}.${path}`
-  visitor.value?.(value, field.type, field.shape, within)
-  const items: [string, unknown][] =
-    field.shape === 'list' && Array.isArray(value)
-      ? value.map((item, index) => [`${path}[${index}]`, item])
-      : field.shape === 'map' && isObject(value)
-        ? Object.entries(value).map(([key, item]) => [join(path, key), item])
-        : field.shape === 'single'
-          ? [[path, value]]
-          : []
+function visitField(schema: Schema, field: SchemaField, value: unknown, path: Path, visitor: Visitor): void {
+  visitor.value?.(value, field, field.shape, schema, path)
   const nested = schemaNamed(field.type)
-  for (const [itemPath, item] of items) {
-    if (field.shape !== 'single') visitor.value?.(item, field.type, 'single', within)
-    if (nested && isObject(item)) visitObject(nested, item, itemPath, visitor)
+  if (field.shape === 'single') {
+    if (nested && isObject(value)) visitObject(nested, value, path, visitor)
+    return
+  }
+  const visitItem = (item: unknown, part: string | number) => {
+    path.push(part)
+    visitor.value?.(item, field, 'single', schema, path)
+    if (nested && isObject(item)) visitObject(nested, item, path, visitor)
+    path.pop()
+  }
+  if (field.shape === 'list' && Array.isArray(value)) value.forEach(visitItem)
+  else if (field.shape === 'map' && isObject(value)) {
+    for (const key of Object.keys(value)) visitItem(value[key], key)
   }
 }
 
 /** Paths of the fields that the kind does not have, e.g. `spec.taints[0].colour`; for fieldValidation. */
 export function unknownFields(resource: Kind, object: KubeObject): string[] {
   const found: string[] = []
-  visitObject(schemaOf(resource), { ...object }, '', { unknown: (_parent, _key, path) => found.push(path) })
+  visitObject(schemaOf(resource), { ...object }, [], {
+    unknown: (_parent, _key, path) => found.push(pathText(path)),
+  })
   return found
 }
 
 /** Removes the fields that the kind does not have, as decoding into Kubernetes' types does. Changes the object. */
 export function dropUnknownFields(resource: Kind, object: KubeObject): void {
-  visitObject(schemaOf(resource), object as unknown as Record<string, unknown>, '', {
+  visitObject(schemaOf(resource), object as unknown as Record<string, unknown>, [], {
     unknown: (parent, key) => delete parent[key],
   })
 }
@@ -85,31 +92,34 @@ function scalarComplaint(value: unknown, type: string): string | undefined {
 
 class WrongType extends Error {}
 
+function complaintOf(value: unknown, type: string, shape: SchemaField['shape']): string | undefined {
+  if (shape === 'list') return Array.isArray(value) ? undefined : 'wrong type'
+  if (shape === 'map') return isObject(value) ? undefined : 'wrong type'
+  return scalarComplaint(value, type)
+}
+
+/** The struct and the path of its field as encoding/json names them, without items and keys. */
+function goField(schema: Schema, path: Path, shape: SchemaField['shape'], field: SchemaField): string {
+  const ofField = shape === field.shape ? path : path.slice(0, -1)
+  return `${schema.name}.${pathText(ofField)}`
+}
+
 /**
  * Why the object cannot be one of the kind, in the words of Go's JSON decoder, or undefined. What passes has the types
  * that hooks of the resource rely on; null counts as absent.
  */
 export function wrongType(resource: Kind, object: KubeObject): string | undefined {
-  const check: Visitor['value'] = (value, type, shape, within) => {
-    const complaint =
-      shape === 'list'
-        ? Array.isArray(value)
-          ? undefined
-          : 'wrong type'
-        : shape === 'map'
-          ? isObject(value)
-            ? undefined
-            : 'wrong type'
-          : scalarComplaint(value, type)
+  const value: Visitor['value'] = (value, field, shape, schema, path) => {
+    const complaint = complaintOf(value, field.type, shape)
     if (complaint === undefined) return
     throw new WrongType(
       complaint === 'wrong type'
-        ? `json: cannot unmarshal ${jsonType(value)} into Go struct field ${within} of type ${goType(type, shape)}`
+        ? `json: cannot unmarshal ${jsonType(value)} into Go struct field ${goField(schema, path, shape, field)} of type ${goType(field.type, shape)}`
         : complaint,
     )
   }
   try {
-    visitObject(schemaOf(resource), { ...object }, '', { value: check })
+    visitObject(schemaOf(resource), { ...object }, [], { value })
   } catch (error) {
     if (error instanceof WrongType) return error.message
     throw error
