@@ -79,20 +79,20 @@ export function createCertificateStore(options: CertificateStoreOptions): Certif
   }
 
   /** Usable pairs, newest first: by notBefore, which is the signer's clock, as ours may have jumped between two. */
-  async function usablePairs(): Promise<{ usable: StoredPair[]; broken: string[] }> {
+  async function usablePairs(): Promise<{ usable: StoredPair[]; unreadable: string[] }> {
     const usable: StoredPair[] = []
-    const broken: string[] = []
+    const unreadable: string[] = []
     for (const name of await pairFiles()) {
       try {
         usable.push(await readPair(at(name)))
       } catch (error) {
-        // A file that cannot be read now may be readable later: only contents that can never be used are broken.
-        if (systemCode(error) === undefined) broken.push(at(name))
+        // What the disk does not give now it may give later; other contents can never be used.
+        if (systemCode(error) !== undefined) unreadable.push(name)
         warnUnusable(at(name), error)
       }
     }
     usable.sort((a, b) => b.leaf.notBefore - a.leaf.notBefore || (a.path < b.path ? 1 : -1))
-    return { usable, broken }
+    return { usable, unreadable }
   }
 
   /** Lets `current` name the file; there is no moment without `current` (K-13 has one). */
@@ -141,19 +141,25 @@ export function createCertificateStore(options: CertificateStoreOptions): Certif
     }
   }
 
-  /** Keeps the current pair and the one before; K-14 keeps all for ever. A file that cannot be removed does no harm. */
+  /**
+   * Keeps the current pair and the one before; K-14 keeps all for ever. Without a `previous` that was current, the newest
+   * usable other one is kept. A file that cannot be removed does no harm.
+   */
   async function prune(current: string, previous: string | undefined): Promise<void> {
     try {
-      const { usable, broken } = await usablePairs()
-      const others = usable
-        .map(pair => pair.path)
-        .filter(path => posix.basename(path) !== posix.basename(current))
-      const kept = others.find(path => posix.basename(path) === previous) ?? others[0]
-      for (const path of [...broken, ...others]) if (path !== kept) await disk.remove(path)
+      const name = posix.basename(current)
+      const kept = [name, ...(previous === undefined ? await spares(name) : [previous])]
+      for (const file of await pairFiles()) if (!kept.includes(file)) await disk.remove(at(file))
       await disk.remove(updatedPath)
     } catch (error) {
       log.warn('old certificate files could not be removed', { directory, prefix, error: String(error) })
     }
+  }
+
+  async function spares(current: string): Promise<string[]> {
+    const { usable, unreadable } = await usablePairs()
+    const newest = usable.map(({ path }) => posix.basename(path)).find(name => name !== current)
+    return newest === undefined ? unreadable : [newest, ...unreadable]
   }
 
   async function load(): Promise<StoredPair | undefined> {
@@ -162,8 +168,7 @@ export function createCertificateStore(options: CertificateStoreOptions): Certif
       await prune(current.path, undefined)
       return current
     }
-    const { usable } = await usablePairs()
-    const fallback = usable[0]
+    const [fallback] = (await usablePairs()).usable
     if (!fallback) return undefined
     log.warn('the current certificate cannot be used; the newest usable earlier one takes its place', {
       code: 'STORE_CORRUPT',
