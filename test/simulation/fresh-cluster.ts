@@ -1,5 +1,6 @@
 import { createBootstrapToken } from '../../src/cluster/bootstrap-token.ts'
-import { seedObjects } from '../../src/cluster/seed-objects.ts'
+import { identities } from '../../src/cluster/identities.ts'
+import { seedNamespaces, seedObjects } from '../../src/cluster/seed-objects.ts'
 import { type Foundation, layFoundation } from '../../src/fleet/simulated/foundation.ts'
 import { SeededRandom } from '../../src/fleet/simulated/random.ts'
 import { resources } from '../../src/kube/types.ts'
@@ -11,6 +12,10 @@ export const start = Date.UTC(2026, 0, 1)
 /** A control plane as `rollcall up` makes it, with a bootstrap token that outlives the simulation. */
 export function freshCluster(): Promise<Foundation> {
   const token = createBootstrapToken(start + 10 * year, new SeededRandom('bootstrap token'))
-  const objects = [...seedObjects(''), { resource: resources.secrets, object: token.object }]
-  return layFoundation({ objects, bootstrapToken: token.token }, start)
+  const objects = [
+    ...seedNamespaces,
+    ...seedObjects(''),
+    { resource: resources.secrets, object: token.object },
+  ]
+  return layFoundation({ objects, bootstrapToken: token.token, controllers: identities.controllers }, start)
 }

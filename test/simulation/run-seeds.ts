@@ -14,7 +14,8 @@ const first = number('ROLLCALL_FIRST_SEED', 1)
 const count = number('ROLLCALL_SEEDS', 1000)
 
 if (one !== undefined) process.exit(await runOne(one))
-else if (process.env.ROLLCALL_SEED_STEP !== undefined) process.exit(await runShare(number('ROLLCALL_SEED_STEP', 1)))
+else if (process.env.ROLLCALL_SEED_STEP !== undefined)
+  process.exit(await runShare(number('ROLLCALL_SEED_STEP', 1)))
 else process.exit(await runAll())
 
 async function runOne(seed: string): Promise<number> {
@@ -56,11 +57,15 @@ async function runAll(): Promise<number> {
       ROLLCALL_FIRST_SEED: String(first + index),
       ROLLCALL_SEEDS: String(count - index),
     }
-    return new Promise<number>(resolve => fork(import.meta.filename, { env }).on('exit', code => resolve(code ?? 1)))
+    return new Promise<number>(resolve =>
+      fork(import.meta.filename, { env }).on('exit', code => resolve(code ?? 1)),
+    )
   })
   const codes = await Promise.all(runs)
   const seconds = (performance.now() - started) / 1000
   const each = ((seconds * shares * 1000) / count).toFixed(0)
-  console.log(`seeds ${first} to ${first + count - 1} in ${seconds.toFixed(0)} s (${each} ms each): ${codes.every(code => code === 0) ? 'all passed' : 'SOME FAILED'}`)
+  console.log(
+    `seeds ${first} to ${first + count - 1} in ${seconds.toFixed(0)} s (${each} ms each): ${codes.every(code => code === 0) ? 'all passed' : 'SOME FAILED'}`,
+  )
   return codes.every(code => code === 0) ? 0 : 1
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { runSeed } from '../../src/fleet/simulated/scenario.ts'
-import { failureReport } from './report.ts'
 import { freshCluster } from './fresh-cluster.ts'
+import { failureReport } from './report.ts'
 
 /** More of them: ROLLCALL_SEEDS=100000 npm run simulate (run-seeds.ts). */
 const SEEDS = 300

@@ -12,6 +12,7 @@ export interface SimulatedControllersOptions {
   foundation: Foundation
   approvalPolicy: ApprovalPolicy
   certificateLifetimeSeconds: number
+  watchTimeoutSeconds?: number
 }
 
 /** The machine that approves, signs and cleans; it keeps nothing on its disk. */
@@ -25,7 +26,8 @@ export class SimulatedControllers {
   }
 
   start(): void {
-    const { machine, network, foundation, approvalPolicy, certificateLifetimeSeconds } = this.#options
+    const { machine, network, foundation, approvalPolicy, certificateLifetimeSeconds, watchTimeoutSeconds } =
+      this.#options
     const process = machine.start()
     const { ca } = foundation.pki
     const signer = { certificate: ca.pem, signer: ca.signer }
@@ -42,7 +44,9 @@ export class SimulatedControllers {
       signers: { [signerNames.kubeletClient]: signer, [signerNames.kubeletServing]: signer },
       certificateLifetimeSeconds,
       rootCertificates: ca.pem,
+      only: ['approval', 'signing', 'cleaning'],
       approvalPolicy,
+      ...(watchTimeoutSeconds && { watchTimeoutSeconds }),
     })
   }
 }

@@ -10,6 +10,7 @@ const draw = (seed: string) =>
     until: 1000 + 86_400_000,
     nodes: 5,
     meanGap: 600_000,
+    lifetime: 3_600_000,
   })
 
 test('a schedule depends on its seed alone', () => {
@@ -38,6 +39,7 @@ test('leaving kinds out draws only from the others', () => {
     until: 1e9,
     nodes: 1,
     meanGap: 1e6,
+    lifetime: 1e7,
     kinds: ['power cut'],
   })
   assert.ok(faults.length > 500)

@@ -3,7 +3,6 @@ import type { SeededRandom } from './random.ts'
 
 const second = 1000
 const minute = 60 * second
-const hour = 60 * minute
 
 /** What goes wrong with one node: its index, and for a clock jump by how many milliseconds. */
 export type NodeFault =
@@ -49,6 +48,8 @@ export interface FaultPlan {
   nodes: number
   /** Milliseconds between two faults, on average. */
   meanGap: number
+  /** Milliseconds that a certificate lives: outages and clock errors are drawn in its measure. */
+  lifetime: number
   /** Kinds to draw from; absent: all. */
   kinds?: readonly FaultKind[]
 }
@@ -66,39 +67,43 @@ export function drawFaults(plan: FaultPlan): Fault[] {
   return faults
 }
 
-function drawFault(kind: FaultKind, at: number, { random, nodes }: FaultPlan): Fault {
+function drawFault(kind: FaultKind, at: number, { random, nodes, lifetime }: FaultPlan): Fault {
   const node = random.integer(0, nodes - 1)
   switch (kind) {
     case 'agent killed':
     case 'power cut':
-      return { kind, at, node, lasts: downtime(random) }
+      return { kind, at, node, lasts: downtime(random, lifetime) }
     case 'disk full':
     case 'disk read-only':
     case 'disk slow':
-      return { kind, at, node, lasts: random.gap(2 * hour) }
+      return { kind, at, node, lasts: random.gap(lifetime / 10) }
     case 'cut off':
-      return { kind, at, node, lasts: downtime(random) }
+      return { kind, at, node, lasts: downtime(random, lifetime) }
     case 'agent clock jump':
-      return { kind, at, node, by: clockError(random), lasts: random.gap(6 * hour) }
+      return { kind, at, node, by: clockError(random, lifetime), lasts: random.gap(lifetime / 4) }
     case 'control plane clock jump':
-      return { kind, at, by: clockError(random), lasts: random.gap(2 * hour) }
+      return { kind, at, by: clockError(random, lifetime), lasts: random.gap(lifetime / 10) }
     case 'bad network':
-      return { kind, at, lasts: random.gap(hour), faults: drawNetworkFaults(random) }
+      return { kind, at, lasts: random.gap(lifetime / 10), faults: drawNetworkFaults(random) }
     default:
-      return { kind, at, lasts: downtime(random) }
+      return { kind, at, lasts: downtime(random, lifetime) }
   }
 }
 
-/** Mostly seconds, sometimes hours, rarely longer than a certificate of 24 hours lives. */
-function downtime(random: SeededRandom): number {
-  const scale = random.pick([second, 10 * second, minute, minute, 10 * minute, hour, 10 * hour])
-  return random.chance(0.03) ? 30 * hour : random.gap(scale)
+/** Mostly seconds or minutes, rarely longer than a certificate lives. */
+function downtime(random: SeededRandom, lifetime: number): number {
+  if (random.chance(0.04)) return 1.2 * lifetime
+  return random.gap(random.pick([second, 10 * second, minute, lifetime / 50, lifetime / 10]))
 }
 
+/** The longest clock error that is drawn, in lifetimes of a certificate. */
+export const LONGEST_CLOCK_ERROR = 2
+
 /** Milliseconds, ahead or behind: a bad quartz, a wrong time zone, a wrong day. */
-function clockError(random: SeededRandom): number {
-  const size = random.gap(random.pick([second, minute, 10 * minute, hour, 12 * hour]))
-  return Math.round(random.chance(0.5) ? size : -size)
+function clockError(random: SeededRandom, lifetime: number): number {
+  const size = random.gap(random.pick([second, minute, lifetime / 10, lifetime / 2, lifetime]))
+  const capped = Math.round(Math.min(size, LONGEST_CLOCK_ERROR * lifetime))
+  return random.chance(0.5) ? capped : -capped
 }
 
 function drawNetworkFaults(random: SeededRandom): NetworkFaults {

@@ -20,6 +20,8 @@ export interface ClusterSeeds {
   objects: readonly { resource: ResourceRef; object: KubeObject }[]
   /** `id.secret` of the bootstrap token among the objects. */
   bootstrapToken: Secret
+  /** Subject of the controllers' client certificate; the objects give it its rights. */
+  controllers: { commonName: string; organizations: readonly string[] }
 }
 
 /**
@@ -91,7 +93,7 @@ export async function layFoundation(seeds: ClusterSeeds, start: number): Promise
     start: time.now,
     pki,
     database: controlPlane.database,
-    controllers: admin,
+    controllers: await pki.issueClient(seeds.controllers),
     bootstrapKubeconfig: encodeKubeconfig({ server: apiServer, ...bootstrap }).reveal(),
   }
 }

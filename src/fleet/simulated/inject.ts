@@ -20,6 +20,11 @@ export interface Targets {
   controllers: Part
 }
 
+/** Two faults may stop the same part: whichever is over first starts it again. */
+export function startUnlessRunning(part: Part): void {
+  if (!part.machine.process?.alive) part.start()
+}
+
 /** Puts a schedule of faults on the clock: each begins at its time and is over after its duration. */
 export function injectFaults(faults: readonly Fault[], targets: Targets): void {
   for (const fault of faults) {
@@ -83,10 +88,7 @@ function beginAtNode(fault: NodeFault, node: Part): () => void {
 
 function stop(part: Part, how: (machine: Machine) => void): () => void {
   how(part.machine)
-  // Another fault may have stopped and started it in the meantime.
-  return () => {
-    if (!part.machine.process?.alive) part.start()
-  }
+  return () => startUnlessRunning(part)
 }
 
 function set<T, K extends keyof T>(target: T, name: K, bad: T[K], good: T[K]): () => void {

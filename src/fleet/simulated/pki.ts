@@ -18,7 +18,7 @@ export interface SimulatedPki {
   /** PEM of the API server's serving certificate. */
   serving: string
   /** A client certificate that outlives the simulation. */
-  issueClient(subject: { commonName: string; organizations: string[] }): Promise<ClientCredential>
+  issueClient(subject: { commonName: string; organizations: readonly string[] }): Promise<ClientCredential>
 }
 
 /** `start`: ms since the epoch at which the world begins. `address`: the API server's IP address. */

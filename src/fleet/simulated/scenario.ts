@@ -1,4 +1,4 @@
-import { drawFaults, type FaultKind } from './faults.ts'
+import { drawFaults, type FaultKind, LONGEST_CLOCK_ERROR } from './faults.ts'
 import type { Foundation } from './foundation.ts'
 import { injectFaults } from './inject.ts'
 import { troubles } from './judge.ts'
@@ -29,13 +29,23 @@ export interface RunOptions {
   onLine?(line: string): void
 }
 
-/** Agents that look after themselves less often than real ones: a simulated day then costs milliseconds. */
-export const calmAgent = {
-  leaseRenewIntervalSeconds: 3600,
-  leaseDurationSeconds: 3 * 3600,
-  nodeStatusReportSeconds: 6 * 3600,
-  watchTimeoutSeconds: 6 * 3600,
-  clockCheckSeconds: 600,
+/**
+ * Programs that look after themselves in the measure of the certificates, so that a lifetime costs the same however long
+ * it is: seconds.
+ */
+export function paceOf(lifetimeSeconds: number) {
+  const watchTimeoutSeconds = Math.ceil(lifetimeSeconds / 6)
+  return {
+    watchTimeoutSeconds,
+    bookmarkSeconds: Math.ceil(lifetimeSeconds / 18),
+    agent: {
+      watchTimeoutSeconds,
+      leaseRenewIntervalSeconds: Math.ceil(lifetimeSeconds / 8),
+      leaseDurationSeconds: Math.ceil(lifetimeSeconds / 2),
+      nodeStatusReportSeconds: lifetimeSeconds,
+      clockCheckSeconds: Math.ceil(lifetimeSeconds / 60),
+    },
+  }
 }
 
 /**
@@ -44,29 +54,31 @@ export const calmAgent = {
  */
 export async function runSeed({ foundation, seed, kinds, onLine }: RunOptions): Promise<Outcome> {
   const random = new SeededRandom(seed).stream('scenario')
-  const lifetime = random.pick([hour, 6 * hour, day, day])
-  const troubledDays = random.integer(1, 3)
+  const lifetime = random.pick([1, 1, 1, 3]) * hour
   const world = createWorld({
     foundation,
     seed,
-    nodes: random.integer(3, 7),
+    nodes: random.integer(2, 5),
     certificateLifetimeSeconds: lifetime / 1000,
-    agent: calmAgent,
+    clockError: random.pick([0, 0, 1000, minute]),
+    ...paceOf(lifetime / 1000),
     ...(onLine && { onLine }),
   })
-  startWorld(world, random.pick([1000, minute, hour]))
-  const until = foundation.start + troubledDays * day
-  const meanGap = random.pick([10 * minute, hour, 4 * hour])
+  startWorld(world, random.pick([1000, minute, lifetime / 2]))
+  const until = foundation.start + random.integer(2, 4) * lifetime
   const faults = drawFaults({
     random: random.stream('faults'),
     from: foundation.start,
     until,
     nodes: world.nodes.length,
-    meanGap,
+    meanGap: lifetime / random.pick([2, 6, 12]),
+    lifetime,
     ...(kinds && { kinds }),
   })
   injectFaults(faults, world)
-  return finish(world, seed, until + recoveryTime(lifetime))
+  // Most worlds are looked at until all is well, some to the end: what is well must stay so.
+  const patience = recoveryTime(lifetime)
+  return finish(world, seed, { from: until, to: until + patience, wholly: random.chance(0.2) })
 }
 
 /**
@@ -74,14 +86,22 @@ export async function runSeed({ foundation, seed, kinds, onLine }: RunOptions): 
  * replaced at the latest when it lapses, and a request that nobody saw is given up after 15 minutes (K-36).
  */
 function recoveryTime(lifetime: number): number {
-  return lifetime + 3 * hour
+  return (LONGEST_CLOCK_ERROR + 1) * lifetime + hour
 }
 
-async function finish(world: World, seed: string, end: number): Promise<Outcome> {
+async function finish(
+  world: World,
+  seed: string,
+  recovery: { from: number; to: number; wholly: boolean },
+): Promise<Outcome> {
   const found: string[] = []
+  const looks = recovery.wholly ? 1 : 16
   try {
-    await world.time.runUntil(end)
-    found.push(...troubles(world))
+    for (let look = 1; look <= looks; look += 1) {
+      await world.time.runUntil(recovery.from + ((recovery.to - recovery.from) * look) / looks)
+      found.splice(0, found.length, ...troubles(world))
+      if (found.length === 0) break
+    }
   } catch (error) {
     found.push(`an event failed: ${error instanceof Error ? error.stack : error}`)
   }

@@ -1,5 +1,5 @@
-import type { AgentOptions } from '../../agent/agent-options.ts'
 import { startAgent } from '../../agent/agent.ts'
+import type { AgentOptions } from '../../agent/agent-options.ts'
 import type { Foundation } from './foundation.ts'
 import { type HeldPair, heldPair } from './held-pair.ts'
 import type { NodeClaims } from './issuance-watch.ts'

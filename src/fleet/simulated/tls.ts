@@ -14,23 +14,25 @@ const MOST_REMEMBERED = 2_000
  */
 export class Handshakes {
   readonly #parsed = new Map<string, readonly Certificate[]>()
-  /** Until when (ms) the server's chain is good for the client's bundle and name. */
-  readonly #good = new Map<string, number>()
+  /** For how long (ms since the epoch) which chain of the server is known to be good for a connection. */
+  readonly #good = new WeakMap<ConnectionConfig, { chainPem: string; from: number; until: number }>()
 
   /** Why a client at `now` (its own clock, ms) refuses the server's chain, in Go's words; '' when it trusts it. */
   refusalOfServer(chainPem: string, config: ConnectionConfig, now: number): string {
     if (config.insecureSkipTlsVerify) return ''
+    const known = this.#good.get(config)
+    if (known?.chainPem === chainPem && known.from <= now && now <= known.until) return ''
     const host = config.tlsServerName ?? new URL(config.server).hostname
-    const key = `${host}\n${chainPem}\n${config.certificateAuthority}`
     const chain = this.#certificates(chainPem)
     const roots = this.#certificates(config.certificateAuthority ?? '')
-    const all = [...chain, ...roots]
-    const isKnown = now <= (this.#good.get(key) ?? -1) && all.every(({ notBefore }) => notBefore <= now)
-    if (isKnown) return ''
     const verdict = verifyChain(chain, roots, { now, usage: 'serverAuth' })
     const fit = verdict.ok && chain[0] ? verifyHostname(chain[0], host) : verdict
     if (!fit.ok) return `tls: failed to verify certificate: ${fit.reason}`
-    remember(this.#good, key, Math.min(...all.map(({ notAfter }) => notAfter).filter(end => end >= now)))
+    // Until the next of these moments no certificate begins or ends, so the verdict stays.
+    const moments = [...chain, ...roots].flatMap(({ notBefore, notAfter }) => [notBefore, notAfter])
+    const from = Math.max(...moments.filter(moment => moment <= now))
+    const until = Math.min(...moments.filter(moment => moment >= now))
+    this.#good.set(config, { chainPem, from, until })
     return ''
   }
 

@@ -4,6 +4,7 @@ import { SimulatedControllers } from './controllers.ts'
 import { Database } from './database.ts'
 import { EventDigest } from './digest.ts'
 import { apiAddress, type Foundation } from './foundation.ts'
+import { startUnlessRunning } from './inject.ts'
 import { IssuanceWatch } from './issuance-watch.ts'
 import { Machine } from './machine.ts'
 import { Network } from './network.ts'
@@ -20,6 +21,9 @@ export interface WorldOptions {
   /** Milliseconds that a machine's wall clock may be wrong from the beginning, ahead or behind. */
   clockError?: number
   agent?: Partial<AgentOptions>
+  /** Seconds after which watches of the controllers are asked to end, and between bookmarks of all; default: real ones. */
+  watchTimeoutSeconds?: number
+  bookmarkSeconds?: number
   /** Sees each line of the digest. */
   onLine?(line: string): void
 }
@@ -59,6 +63,7 @@ export function createWorld(options: WorldOptions): World {
     address: `${apiAddress.host}:${apiAddress.port}`,
     pki: foundation.pki,
     database: new Database(foundation.database),
+    limits: { ...(options.bookmarkSeconds && { bookmarkSeconds: options.bookmarkSeconds }) },
     onOpen: store => issuance.follow(store),
   })
   const controllers = new SimulatedControllers({
@@ -67,6 +72,7 @@ export function createWorld(options: WorldOptions): World {
     foundation,
     certificateLifetimeSeconds,
     approvalPolicy: { evidence: 'NodeStatus', allowedRanges: [] },
+    ...(options.watchTimeoutSeconds && { watchTimeoutSeconds: options.watchTimeoutSeconds }),
   })
   const nodes = claims.map(
     claim =>
@@ -91,5 +97,5 @@ export function startWorld({ time, random, controlPlane, controllers, nodes }: W
   controlPlane.start()
   controllers.start()
   const starts = random.stream('starts')
-  for (const node of nodes) time.after(starts.between(0, within), () => node.start())
+  for (const node of nodes) time.after(starts.between(0, within), () => startUnlessRunning(node))
 }
