@@ -4,8 +4,8 @@ import type { Authentication } from './authentication.ts'
 import { noCredential } from './authentication.ts'
 import { type ClientCertificateVerdict, judgeClientCertificate } from './client-certificate.ts'
 
-/** Chains remembered at most; a fleet of ten thousand nodes in the middle of a rotation fits twice. */
-const capacity = 40_000
+/** A fleet of ten thousand nodes in the middle of a rotation fits twice. */
+const defaultCapacity = 40_000
 
 export interface ClientCertificateAuthenticator {
   /** `now` in milliseconds since the epoch. */
@@ -17,8 +17,12 @@ export interface ClientCertificateAuthenticator {
 /**
  * Verifies each chain once for each set of client CAs and each span of time in which its verdict cannot change, so a
  * request of a known connection costs a look-up and a CA that leaves the bundle still refuses the next request (A-31).
+ * At most `capacity` chains are remembered, so strangers with certificates of their own cannot fill the memory.
  */
-export function createClientCertificateAuthenticator(pem: string): ClientCertificateAuthenticator {
+export function createClientCertificateAuthenticator(
+  pem: string,
+  capacity = defaultCapacity,
+): ClientCertificateAuthenticator {
   let roots: readonly Certificate[] = parseCertificatesPem(pem)
   const verdicts = new Map<string, ClientCertificateVerdict>()
   /** A connection gives the same array with each request; hashing it once is enough. */
@@ -41,12 +45,8 @@ export function createClientCertificateAuthenticator(pem: string): ClientCertifi
       const verdict = judgeClientCertificate(presented, roots, now)
       verdicts.delete(key)
       verdicts.set(key, verdict)
-      if (verdicts.size > capacity) {
-        for (const oldest of verdicts.keys()) {
-          verdicts.delete(oldest)
-          break
-        }
-      }
+      const [oldest] = verdicts.keys()
+      if (verdicts.size > capacity && oldest !== undefined) verdicts.delete(oldest)
       return verdict.authentication
     },
 
