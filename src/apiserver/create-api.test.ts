@@ -106,9 +106,10 @@ describe('creating', () => {
     })
   }
 
-  it('writes nothing in a dry run', async () => {
+  it('writes nothing in a dry run, whose object has no version', async () => {
     const api = await withNamespace()
-    await api.call('POST', `${maps}?dryRun=All`, configMap('a'))
+    const made = await api.call('POST', `${maps}?dryRun=All`, configMap('a'))
+    assert.deepEqual([made.metadata.name, made.metadata.resourceVersion], ['a', undefined])
     await assert.rejects(api.call('GET', `${maps}/a`), { message: '404 configmaps "a" not found' })
   })
 
@@ -274,7 +275,7 @@ describe('deleting', () => {
     const api = smallApi()
     await api.call('POST', nodes, { metadata: { name: 'n' } })
     await assert.rejects(api.call('DELETE', `${nodes}/n`, { preconditions: { uid: 'other' } }), {
-      message: /^409 Operation cannot be fulfilled on nodes "n": the UID in the precondition \(other\)/,
+      message: /^409 Operation cannot be fulfilled on Node "n": the UID in the precondition \(other\)/,
     })
   })
 

@@ -5,7 +5,7 @@ import type { Call } from './call.ts'
 import type { StoredResource } from './resources/resource.ts'
 import { json, jsonBytes } from './response.ts'
 import type { Stored } from './storage/store.ts'
-import { apiVersionOf, objectJson, sharedObject } from './stored-object.ts'
+import { apiVersionOf, itemJson, objectJson, sharedObject } from './stored-object.ts'
 import { negotiate, type Representation } from './wire/negotiate.ts'
 import { partialObjectMetadata, partialObjectMetadataList } from './wire/partial-metadata.ts'
 import { type IncludeObject, includeObjectOf, tableOf } from './wire/table.ts'
@@ -78,7 +78,7 @@ function listJson(
   const parts: Uint8Array[] = [Buffer.from(`${head.slice(0, -1)},"items":[`)]
   items.forEach((item, index) => {
     if (index > 0) parts.push(comma)
-    parts.push(objectJson(resource, item))
+    parts.push(itemJson(resource, item))
   })
   parts.push(end)
   return Buffer.concat(parts)

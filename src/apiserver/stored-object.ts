@@ -52,6 +52,10 @@ export function encodeObject(resource: ResourceRef, object: KubeObject): Uint8Ar
   )
 }
 
+/** What was never written (a dry run) has no version. */
+const versionField = (revision: number) =>
+  encoder.encode(revision === 0 ? '' : `"resourceVersion":"${revision}",`)
+
 /** The object's JSON with a resourceVersion: that of its last write, or for a deletion the deletion's. */
 export function objectJson(
   resource: ResourceRef,
@@ -59,11 +63,15 @@ export function objectJson(
   revision: number = stored.modRevision,
 ): Uint8Array {
   const head = headOf(resource)
-  return Buffer.concat([
-    head,
-    encoder.encode(`"resourceVersion":"${revision}",`),
-    stored.value.subarray(head.length),
-  ])
+  return Buffer.concat([head, versionField(revision), stored.value.subarray(head.length)])
+}
+
+const itemHead = encoder.encode('{"metadata":{')
+
+/** The object as an item of a list: kube-apiserver leaves kind and apiVersion out, as the list says them. */
+export function itemJson(resource: ResourceRef, stored: Stored): Uint8Array {
+  const rest = stored.value.subarray(headOf(resource).length)
+  return Buffer.concat([itemHead, versionField(stored.modRevision), rest])
 }
 
 /** The request's own copy of the object. */

@@ -7,6 +7,10 @@ const release = { major: '1', minor: '36', gitVersion: 'v1.36.0+rollcall' }
 export function versionDocument(): ServedDocument {
   return jsonDocument({
     ...release,
+    emulationMajor: release.major,
+    emulationMinor: release.minor,
+    minCompatibilityMajor: release.major,
+    minCompatibilityMinor: '35',
     gitCommit: '',
     gitTreeState: '',
     buildDate: '1970-01-01T00:00:00Z',

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type ClientHttp2Session, connect } from 'node:http2'
+import { connect as tcp } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
+import { connect as tls } from 'node:tls'
 import { systemClock } from '../../host/clock.ts'
 import { Secret } from '../../keys/secret.ts'
 import type { ApiRequest, Peer } from '../../kube/transport.ts'
@@ -150,6 +152,44 @@ describe('the HTTPS server', () => {
     })
     t.after(() => transport.closeConnections())
     assert.equal((await transport.request(get('/'))).status, 200)
+  })
+
+  it('resumes no session', async t => {
+    const { port } = await running(t, echo([]))
+    const options = { port, host: '127.0.0.1', ca: serverPair.certificate }
+    const first = tls(options)
+    const ticket = new Promise<Buffer>(resolve => first.once('session', resolve))
+    await once(first, 'secureConnect')
+    first.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+    await once(first, 'data')
+    const session = await ticket
+    first.destroy()
+    const second = tls({ ...options, session })
+    await once(second, 'secureConnect')
+    assert.equal(second.isSessionReused(), false)
+    second.destroy()
+  })
+
+  it('bears clients that speak nonsense or hang up in the middle', async t => {
+    const small = smallApi()
+    const server = await running(t, small.api)
+    const raw = tcp(server.port, '127.0.0.1')
+    raw.on('error', () => {})
+    raw.write(Buffer.alloc(1000, 'x'))
+    await once(raw, 'close')
+    const options = { port: server.port, host: '127.0.0.1', ca: serverPair.certificate }
+    for (const text of [
+      'nonsense\r\n\r\n',
+      'POST /api/v1/nodes HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nab',
+    ]) {
+      const socket = tls(options)
+      socket.on('error', () => {})
+      await once(socket, 'secureConnect')
+      socket.write(text)
+      socket.destroy()
+      await once(socket, 'close')
+    }
+    assert.equal((await client(t, server).request(get('/healthz'))).status, 200)
   })
 
   it('says which port is taken', async t => {

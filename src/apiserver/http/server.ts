@@ -1,3 +1,4 @@
+import { constants } from 'node:crypto'
 import {
   createSecureServer,
   type Http2SecureServer,
@@ -110,6 +111,8 @@ const secureContext = ({ certificate, key, clientCertificateAuthorities }: Serve
   key: key.reveal(),
   ca: clientCertificateAuthorities,
   minVersion: 'TLSv1.2' as const,
+  // A resumed session has the leaf of the one before without its chain, and hides what was distrusted since.
+  secureOptions: constants.SSL_OP_NO_TICKET,
 })
 
 function listen(server: Http2SecureServer, port: number, host: string): Promise<void> {

@@ -62,8 +62,7 @@ export async function createObject(
   const value = encodeObject(resource, object)
   const taken = () => apiError.alreadyExists(resource, name)
   if (core.store.get(key)) throw taken()
-  if (dryRun)
-    return respondObject(call, form, { key, value, createRevision: 0, modRevision: core.store.revision }, 201)
+  if (dryRun) return respondObject(call, form, { key, value, createRevision: 0, modRevision: 0 }, 201)
   const result = await core.store.write({ key, expect: 0, value, ...expiryOf(call) })
   if (!result.ok) throw taken()
   const { revision } = result

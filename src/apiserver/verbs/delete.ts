@@ -4,7 +4,7 @@ import { readBody } from '../body.ts'
 import type { Call } from '../call.ts'
 import { isImmortal, terminatingNamespace } from '../namespace-lifecycle.ts'
 import { timestamp } from '../object-name.ts'
-import { type Form, formOf, respondObject } from '../representation.ts'
+import { formOf, respondObject } from '../representation.ts'
 import { json } from '../response.ts'
 import type { Stored } from '../storage/store.ts'
 import { encodeObject, keyOf, parseObject, sharedObject } from '../stored-object.ts'
@@ -26,10 +26,11 @@ export async function deleteOne(call: Call): Promise<ApiResponse> {
   const options = deleteOptionsOf(call)
   const { name } = call.path
   const left = await deleteObject(call, name, options)
-  return left.waiting ? respondObject(call, form, left.stored) : deleted(call, form, left.stored)
+  return left.waiting ? respondObject(call, form, left.stored) : deleted(call, left.stored)
 }
 
-function deleted({ resource, path }: Call, _form: Form, stored: Stored): ApiResponse {
+/** As kube-apiserver's, without a code. */
+function deleted({ resource, path }: Call, stored: Stored): ApiResponse {
   return json(200, {
     kind: 'Status',
     apiVersion: 'v1',
@@ -41,7 +42,6 @@ function deleted({ resource, path }: Call, _form: Form, stored: Stored): ApiResp
       kind: resource.plural,
       uid: sharedObject(stored).metadata.uid,
     },
-    code: 200,
   })
 }
 
@@ -95,8 +95,10 @@ export async function deleteObject(
   throw apiError.conflict(resource, name)
 }
 
-function requirePreconditions({ resource }: Call, { metadata }: KubeObject, options: DeleteOptions): void {
+function requirePreconditions(call: Call, { metadata }: KubeObject, options: DeleteOptions): void {
   const { uid, resourceVersion } = options
+  // Kubernetes names the kind here where every other conflict names the collection.
+  const resource = { ...call.resource, plural: call.resource.kind }
   if (uid && uid !== metadata.uid)
     throw apiError.conflict(
       resource,

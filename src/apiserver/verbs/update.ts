@@ -108,7 +108,8 @@ function requirePreconditions({ resource, path }: Call, next: KubeObject, previo
     throw apiError.conflict(
       resource,
       path.name,
-      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${previous.metadata.uid}`,
+      `StorageError: invalid object, Code: 4, Key: /${keyOf(resource, path.namespace, path.name)}, ResourceVersion: 0, ` +
+        `AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${previous.metadata.uid}`,
     )
   if (resourceVersion && resourceVersion !== '0' && resourceVersion !== previous.metadata.resourceVersion)
     throw apiError.conflict(resource, path.name)
