@@ -279,6 +279,27 @@ describe('deleting', () => {
     })
   })
 
+  it('takes with an owner what no other owner keeps', async () => {
+    const api = await withNamespace()
+    const uid = async (name: string) => (await api.call('POST', nodes, { metadata: { name } })).metadata.uid
+    const [one, two] = [await uid('one'), await uid('two')]
+    const owner = (name: string, id?: string) => ({ apiVersion: 'v1', kind: 'Node', name, uid: id })
+    const owned = (name: string, ...ownerReferences: object[]) =>
+      api.call('POST', maps, { metadata: { name, ownerReferences } })
+    await owned('a', owner('one', one))
+    await owned('b', owner('one', one), owner('two', two))
+    await owned('c', owner('one', 'of an older node'), owner('two', two))
+    const left = async () =>
+      (await api.call<KubeList>('GET', maps)).items.map(item => item.metadata.name).join()
+    await api.call('DELETE', `${nodes}/one`)
+    assert.equal(await left(), 'b,c')
+    await api.call('DELETE', `${nodes}/two`)
+    assert.equal(await left(), '')
+    await assert.rejects(api.call('DELETE', `${maps}/x?propagationPolicy=Orphan`), {
+      message: '400 propagationPolicy: Orphan is not supported by this server, only Background',
+    })
+  })
+
   it('deletes of a collection what the selector matches', async () => {
     const api = smallApi()
     for (const name of ['a', 'b', 'c'])
@@ -431,6 +452,12 @@ describe('paths', () => {
       assert.deepEqual([response.status, shown], [status, text])
     })
   }
+
+  it('answers HEAD without a body and leaves no watch behind', async () => {
+    const api = smallApi()
+    const response = await api.handle('HEAD', `${nodes}?watch=1`)
+    assert.deepEqual([response.status, textOf(response), api.clock.pending()], [200, '', 0])
+  })
 
   it('lists the checks when asked to be verbose', async () => {
     const body = textOf(await smallApi().handle('GET', '/livez?verbose'))

@@ -11,6 +11,7 @@ import { type HealthChecks, health } from './health.ts'
 import { startNamespaceLifecycle } from './namespace-lifecycle.ts'
 import { uuid } from './object-name.ts'
 import { createObjectReader } from './object-reader.ts'
+import { startOwnerLifecycle } from './owner-lifecycle.ts'
 import type { ObjectReader } from './reader.ts'
 import { type RequestInfo, requestInfo } from './request-info.ts'
 import { indexResources } from './resource-index.ts'
@@ -61,12 +62,10 @@ export function createApi(options: ApiOptions): Api {
     closing: closing.signal,
   }
   const documents = documentsOf(options.resources)
-  const stopNamespaces = startNamespaceLifecycle({
-    store,
-    resources: options.resources.filter(resource => resource.stored),
-    clock,
-    log,
-  })
+  const stored = options.resources.filter(resource => resource.stored)
+  const stops = [startNamespaceLifecycle, startOwnerLifecycle].map(begin =>
+    begin({ store, resources: stored, clock, log }),
+  )
   const checks: HealthChecks = {
     ping: () => undefined,
     log: () => undefined,
@@ -98,7 +97,7 @@ export function createApi(options: ApiOptions): Api {
         if (status.code === 500) log.error('a request failed', { url: request.url, error: String(error) })
         response = statusResponse(status)
       }
-      if (request.method === 'HEAD') response = { ...response, body: new Uint8Array() }
+      if (request.method === 'HEAD') response = await withoutBody(response)
       if (!audit) return response
       const id = uuid(random)
       response.headers['audit-id'] = id
@@ -120,7 +119,7 @@ export function createApi(options: ApiOptions): Api {
     },
     async close() {
       closing.abort()
-      stopNamespaces()
+      for (const stop of stops) stop()
     },
   }
 }
@@ -139,6 +138,11 @@ function nonResource(
 ): ApiResponse {
   if (request.method !== 'GET' && request.method !== 'HEAD') return pageNotFound()
   return health(info.path, info.query, checks) ?? documents(request, info) ?? pageNotFound()
+}
+
+async function withoutBody(response: ApiResponse): Promise<ApiResponse> {
+  if (!(response.body instanceof Uint8Array)) await response.body[Symbol.asyncIterator]().return?.()
+  return { ...response, body: new Uint8Array() }
 }
 
 /** Calls `done` when the answer is complete: at once, or when its stream is over. */

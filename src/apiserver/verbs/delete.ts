@@ -49,10 +49,15 @@ function deleted({ resource, path }: Call, stored: Stored): ApiResponse {
 export function deleteOptionsOf(call: Call): DeleteOptions {
   const { request, query } = call
   const body = request.body?.length ? readBody(request, 'DeleteOptions').value : {}
-  const { preconditions, dryRun } = Object(body) as {
+  const { preconditions, dryRun, propagationPolicy, orphanDependents } = Object(body) as {
     preconditions?: { uid?: unknown; resourceVersion?: unknown }
     dryRun?: unknown
+    propagationPolicy?: unknown
+    orphanDependents?: unknown
   }
+  const policy = query.get('propagationPolicy') || propagationPolicy
+  if (policy === 'Orphan' || orphanDependents === true)
+    throw apiError.badRequest('propagationPolicy: Orphan is not supported by this server, only Background')
   const { uid, resourceVersion } = preconditions ?? {}
   const asked = new URLSearchParams(query)
   if (Array.isArray(dryRun)) for (const value of dryRun) asked.append('dryRun', String(value))
