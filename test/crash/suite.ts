@@ -1,0 +1,36 @@
+import { temporaryFolder } from '../support/rollcall-process.ts'
+import { type LifeReport, live } from './life.ts'
+import { plan } from './plan.ts'
+
+export interface SuiteOptions {
+  seed: string
+  times: number
+  onLine(line: string): void
+}
+
+const NODES = 5
+
+/** Runs all rounds, each life in a folder of its own. Rejects at the first failure, with the command that runs it again. */
+export async function crash({ seed, times, onLine }: SuiteOptions): Promise<void> {
+  const again = `npm run crash -- --times ${times} --seed ${seed}`
+  onLine(`crash: seed ${seed}; ${again}`)
+  const began = performance.now()
+  const totals: LifeReport = { acknowledged: 0, compared: 0 }
+  for (const rounds of plan(seed, times, NODES)) {
+    const folder = temporaryFolder()
+    try {
+      const report = await live(rounds, { directory: folder.path, nodes: NODES, seed, onLine })
+      totals.acknowledged += report.acknowledged
+      totals.compared += report.compared
+    } catch (cause) {
+      // The folder stays: what is in it is the evidence.
+      throw new Error(`crash failed, the files are in ${folder.path}; run it again: ${again}`, { cause })
+    }
+    folder.remove()
+  }
+  const seconds = (performance.now() - began) / 1000
+  onLine(
+    `crash: ${times} kills survived in ${seconds.toFixed(0)} s (${(seconds / times).toFixed(1)} s each); ` +
+      `${totals.acknowledged} acknowledged writes, compared ${totals.compared} times, none lost`,
+  )
+}
