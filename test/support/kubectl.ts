@@ -108,7 +108,7 @@ export function kubectl({ kubeconfig, home, program = 'kubectl', environment }: 
 function textOf(input: unknown): string {
   if (typeof input === 'string') return input
   const documents = Array.isArray(input) ? input : input === undefined ? [] : [input]
-  return documents.map(document => JSON.stringify(document)).join('\n---\n')
+  return documents.map(document => `---\n${JSON.stringify(document)}\n`).join('')
 }
 
 /** What kubectl printed as a table, cell by cell. Ages (seconds, in a test) differ from run to run: they become `AGE`. */
