@@ -17,6 +17,7 @@ import { type RequestInfo, requestInfo } from './request-info.ts'
 import { indexResources } from './resource-index.ts'
 import type { Resource } from './resources/resource.ts'
 import { pageNotFound, statusOf, statusResponse } from './response.ts'
+import { whenComplete, withoutBody } from './response-end.ts'
 import { type SchemaChecks, servedSchemas } from './schema-checks.ts'
 import { observeWrites } from './storage/observe-writes.ts'
 import type { Store } from './storage/store.ts'
@@ -41,47 +42,20 @@ export interface ApiOptions {
 
 /** The embedded Kubernetes API over a store. It does not close the store. */
 export function createApi(options: ApiOptions): Api {
-  const { access, clock, random, log, audit } = options
-  const storage = observeWrites(options.store)
-  const { store } = storage
+  const { clock, random, log, audit } = options
   const closing = new AbortController()
-  const resources = indexResources(options.resources)
-  const limits = { ...defaultLimits, ...options.limits }
-  const core: Core = {
-    store,
-    access,
-    reader: options.reader ?? createObjectReader(store),
-    resources,
-    schemas: options.schemas ?? servedSchemas,
-    hub: new WatchHub(store),
-    bookmarks: new Bookmarks(clock, limits.bookmarkSeconds),
-    clock,
-    random,
-    log,
-    limits,
-    closing: closing.signal,
-  }
+  const storage = observeWrites(options.store)
+  const core = coreOf(options, storage.store, closing.signal)
   const documents = documentsOf(options.resources)
-  const stored = options.resources.filter(resource => resource.stored)
+  const resources = options.resources.filter(resource => resource.stored)
   const stops = [startNamespaceLifecycle, startOwnerLifecycle].map(begin =>
-    begin({ store, resources: stored, clock, log }),
+    begin({ store: storage.store, resources, clock, log }),
   )
   const checks: HealthChecks = {
     ping: () => undefined,
     log: () => undefined,
     storage: storage.failure,
     shutdown: () => (closing.signal.aborted ? 'shutting down' : undefined),
-  }
-
-  /** `seen` is filled on the way, for the audit line of a request that fails. */
-  async function answer(request: ApiRequest, peer: Peer, seen: Seen): Promise<ApiResponse> {
-    if (closing.signal.aborted) throw apiError.unavailable('the server is shutting down')
-    seen.info = requestInfo(request.method, request.url)
-    seen.identity = access.authenticate(request, peer)
-    const { info, identity } = seen
-    if (info.resource) return dispatch(core, request, info, info.resource, identity.user)
-    access.requireAllowed({ user: identity.user, verb: info.verb, path: info.path })
-    return nonResource(request, info, checks, documents)
   }
 
   return {
@@ -91,7 +65,9 @@ export function createApi(options: ApiOptions): Api {
       let status: Status | undefined
       let response: ApiResponse
       try {
-        response = await answer(request, peer, seen)
+        response = await answer(core, request, peer, seen, info =>
+          nonResource(request, info, checks, documents),
+        )
       } catch (error) {
         status = statusOf(error)
         if (status.code === 500) log.error('a request failed', { url: request.url, error: String(error) })
@@ -101,21 +77,13 @@ export function createApi(options: ApiOptions): Api {
       if (!audit) return response
       const id = uuid(random)
       response.headers['audit-id'] = id
-      const write = () =>
+      const { identity, info = { path: request.url, query: new URLSearchParams(), verb: '' } } = seen
+      const code = response.status
+      return whenComplete(response, () =>
         audit(
-          auditLine({
-            id,
-            request,
-            peer,
-            info: seen.info ?? { path: request.url, query: new URLSearchParams(), verb: '' },
-            identity: seen.identity,
-            code: response.status,
-            status,
-            received,
-            completed: clock.now(),
-          }),
-        )
-      return afterwards(response, write)
+          auditLine({ id, request, peer, info, identity, code, status, received, completed: clock.now() }),
+        ),
+      )
     },
     async close() {
       closing.abort()
@@ -124,9 +92,47 @@ export function createApi(options: ApiOptions): Api {
   }
 }
 
+function coreOf(options: ApiOptions, store: Store, closing: AbortSignal): Core {
+  const { access, clock, random, log } = options
+  const limits = { ...defaultLimits, ...options.limits }
+  return {
+    store,
+    access,
+    reader: options.reader ?? createObjectReader(store),
+    resources: indexResources(options.resources),
+    schemas: options.schemas ?? servedSchemas,
+    hub: new WatchHub(store),
+    bookmarks: new Bookmarks(clock, limits.bookmarkSeconds),
+    clock,
+    random,
+    log,
+    limits,
+    closing,
+  }
+}
+
+/** What was found out about a request, as far as it came: for its audit line. */
 interface Seen {
   info?: RequestInfo
   identity?: Identity
+}
+
+/** Who is it, may it, do it: Kubernetes' order. Throws what response.ts makes a Status of. */
+async function answer(
+  core: Core,
+  request: ApiRequest,
+  peer: Peer,
+  seen: Seen,
+  answerPath: (info: RequestInfo) => ApiResponse,
+): Promise<ApiResponse> {
+  if (core.closing.aborted) throw apiError.unavailable('the server is shutting down')
+  const info = requestInfo(request.method, request.url)
+  seen.info = info
+  const identity = core.access.authenticate(request, peer)
+  seen.identity = identity
+  if (info.resource) return dispatch(core, request, info, info.resource, identity.user)
+  core.access.requireAllowed({ user: identity.user, verb: info.verb, path: info.path })
+  return answerPath(info)
 }
 
 /** Paths that are no resource: health, version, discovery, OpenAPI. */
@@ -138,37 +144,4 @@ function nonResource(
 ): ApiResponse {
   if (request.method !== 'GET' && request.method !== 'HEAD') return pageNotFound()
   return health(info.path, info.query, checks) ?? documents(request, info) ?? pageNotFound()
-}
-
-async function withoutBody(response: ApiResponse): Promise<ApiResponse> {
-  if (!(response.body instanceof Uint8Array)) await response.body[Symbol.asyncIterator]().return?.()
-  return { ...response, body: new Uint8Array() }
-}
-
-/** Calls `done` when the answer is complete: at once, or when its stream is over. */
-function afterwards(response: ApiResponse, done: () => void): ApiResponse {
-  const { body } = response
-  if (body instanceof Uint8Array) {
-    done()
-    return response
-  }
-  const source = body[Symbol.asyncIterator]()
-  let over = false
-  const finish = () => {
-    if (!over) done()
-    over = true
-  }
-  const iterator: AsyncIterator<Uint8Array> = {
-    async next() {
-      const result = await source.next()
-      if (result.done) finish()
-      return result
-    },
-    async return() {
-      await source.return?.()
-      finish()
-      return { done: true, value: undefined }
-    },
-  }
-  return { ...response, body: { [Symbol.asyncIterator]: () => iterator } }
 }

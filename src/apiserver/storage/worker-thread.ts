@@ -1,0 +1,77 @@
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import { RollcallError } from '../../errors.ts'
+import type { FromWorker, Row, ToWorker, WorkerOptions } from './sqlite-protocol.ts'
+
+export const storageFailed = (path: string, why: string) =>
+  new RollcallError('STORAGE_FAILED', `${path}: ${why}; check free space and that the disk can be written`, {
+    path,
+  })
+
+/** The thread that owns the database. */
+export interface WorkerThread {
+  rows: Row[]
+  /** Of the last write. */
+  revision: number
+  post(message: ToWorker): void
+  /** `ended`: the thread is gone, wanted or not. */
+  listen(on: { committed(): void; refused(error: Error): void; ended(error: Error): void }): void
+  close(): Promise<void>
+}
+
+/** Resolves when the database is open and read. Throws RollcallError STORAGE_FAILED or DIRECTORY_IN_USE. */
+export async function startWorkerThread(options: WorkerOptions): Promise<WorkerThread> {
+  const { path } = options
+  // The repository runs .ts by type stripping, the package its .js.
+  const extension = import.meta.url.endsWith('.ts') ? '.ts' : '.js'
+  const worker = new Worker(new URL(`./sqlite-worker${extension}`, import.meta.url), {
+    workerData: options,
+    // node:sqlite is a release candidate in Node 24 and says so at every start.
+    execArgv: ['--disable-warning=ExperimentalWarning'],
+  })
+  const loaded = await load(worker, path)
+  return {
+    ...loaded,
+    post: message => worker.postMessage(message),
+    listen({ committed, refused, ended }) {
+      worker.on('message', (message: FromWorker) => {
+        if (message.type === 'committed') committed()
+        else if (message.type === 'refused') refused(storageFailed(path, message.message))
+      })
+      worker.on('error', error => ended(storageFailed(path, error.message)))
+      worker.on('exit', () => ended(storageFailed(path, 'the store is closed')))
+    },
+    async close() {
+      // It died before; there is nothing left to wait for.
+      if (worker.threadId === -1) return
+      const exit = once(worker, 'exit')
+      worker.postMessage({ type: 'close' } satisfies ToWorker)
+      await exit
+    },
+  }
+}
+
+function load(worker: Worker, path: string): Promise<{ rows: Row[]; revision: number }> {
+  return new Promise((resolve, reject) => {
+    const rows: Row[] = []
+    const settle = (run: () => void) => {
+      worker.off('message', onMessage)
+      worker.off('error', onError)
+      run()
+    }
+    const onError = (error: Error) => settle(() => reject(storageFailed(path, error.message)))
+    const onMessage = (message: FromWorker) => {
+      if (message.type === 'rows') for (const row of message.rows) rows.push(row)
+      else if (message.type === 'open') settle(() => resolve({ rows, revision: message.revision }))
+      else if (message.type === 'unusable') settle(() => reject(unusable(path, message)))
+    }
+    worker.on('message', onMessage)
+    worker.on('error', onError)
+  })
+}
+
+function unusable(path: string, { locked, message }: Extract<FromWorker, { type: 'unusable' }>): Error {
+  return locked
+    ? new RollcallError('DIRECTORY_IN_USE', `${path} is open in another process; stop it first`, { path })
+    : storageFailed(path, message)
+}
