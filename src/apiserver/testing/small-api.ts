@@ -163,3 +163,10 @@ export const configMap = (name: string, more: Partial<Spec> = {}): Spec => ({
   metadata: { name },
   ...more,
 })
+
+/** A small API that has the namespace `default`. */
+export async function defaultNamespace(): Promise<SmallApi> {
+  const api = smallApi()
+  await api.call('POST', '/api/v1/namespaces', { metadata: { name: 'default' } })
+  return api
+}
