@@ -239,12 +239,16 @@ test('a backoff is not lengthened by a backward jump', async () => {
   manager.stop()
 })
 
-test('a certificate that has lapsed by our clock on arrival is a failure, not a loop', async () => {
+test('a certificate that has lapsed by our clock on arrival is a failure, asked for again every five minutes', async () => {
   const { manager, ask, asks, clock } = await node()
-  await ask().issue(-hour)
-  assert.match(manager.status().lastError ?? '', /set the clock/)
-  await clock.advance(second)
-  assert.equal(asks.length, 1)
+  for (let count = 1; count <= 3; count++) {
+    await ask().issue(-hour)
+    assert.match(manager.status().lastError ?? '', /set the clock/)
+    await clock.advance(299 * second)
+    assert.equal(asks.length, count)
+    await clock.advance(2 * second)
+    assert.equal(asks.length, count + 1)
+  }
   manager.stop()
 })
 

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
-import { RollcallError } from '../errors.ts'
+import { hasCode, RollcallError } from '../errors.ts'
 import type { CertificateTemplate } from '../join/template.ts'
 import type { Secret } from '../keys/secret.ts'
 import type { Clock, Log, Random, Timer } from '../ports.ts'
-import { longestBackoff } from './backoff.ts'
+import { clockSuspectPause, longestBackoff } from './backoff.ts'
 import type { CertificateStore } from './certificate-store.ts'
 import * as transition from './hold-state.ts'
 import { emptyHoldState, type HoldState, type Now, type RequestCause } from './hold-state.ts'
@@ -211,7 +211,8 @@ export class CertificateManager {
       this.#abort = undefined
       this.#requestError = this.#trouble('no certificate was obtained', error)
       this.#callOut(() => this.#options.onFailure?.(error))
-      this.#change(transition.failed(this.#state, cause, this.#chance(), this.#now()))
+      const pause = hasCode(error, 'CLOCK_SUSPECT') ? clockSuspectPause : 0
+      this.#change(transition.failed(this.#state, cause, this.#chance(), this.#now(), pause))
     }
   }
 

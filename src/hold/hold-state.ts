@@ -111,10 +111,16 @@ export function ended(state: HoldState): HoldState {
   return rest
 }
 
-/** The attempt failed; the next one for the same cause waits longer. */
-export function failed(state: HoldState, cause: RequestCause, chance: number, now: Now): HoldState {
+/** The attempt failed; the next one for the same cause waits longer, and `pause` milliseconds at least. */
+export function failed(
+  state: HoldState,
+  cause: RequestCause,
+  chance: number,
+  now: Now,
+  pause: number = 0,
+): HoldState {
   const failures = state.retry?.cause === cause ? state.retry.failures + 1 : 1
-  const notEarlier = now.monotonic + backoffAfter(failures, chance)
+  const notEarlier = now.monotonic + Math.max(pause, backoffAfter(failures, chance))
   return { ...ended(state), retry: { cause, failures, notEarlier } }
 }
 
