@@ -52,6 +52,8 @@ export interface RunningServer {
 const HANDSHAKE_TIMEOUT = 10_000
 /** Milliseconds. A body is there within this. */
 const BODY_TIMEOUT = 60_000
+/** For HTTP/1.1, in milliseconds; an idle connection is kept as long as Go's servers do, so that clients can reuse it. */
+const http1Timeouts = { headersTimeout: 10_000, requestTimeout: BODY_TIMEOUT, keepAliveTimeout: 90_000 }
 /** Milliseconds of silence after which a connection is probed, so that watches of dead machines end. */
 const KEEP_ALIVE = 30_000
 /** Milliseconds until a connection that closes is cut. */
@@ -97,6 +99,7 @@ function createServer(tls: ServerTls): Http2SecureServer {
     requestCert: true,
     rejectUnauthorized: false,
     handshakeTimeout: HANDSHAKE_TIMEOUT,
+    ...http1Timeouts,
     // Go multiplexes all its requests over one connection: the defaults cut that off under load.
     maxSessionMemory: 256,
     settings: { maxConcurrentStreams: 250 },
