@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { test } from 'node:test'
 import { csrCondition } from '../kube/csr-conditions.ts'
 import { resources } from '../kube/types.ts'
 import { calm, onCluster } from '../testing/controlled-cluster.ts'
@@ -6,9 +7,9 @@ import { parseCertificatesPem } from '../x509/certificate.ts'
 import { verifyChain } from '../x509/chain.ts'
 import { formatName } from '../x509/name.ts'
 
-onCluster(
+test(
   'a bootstrapping node gets its client certificate, then its serving certificate, without time passing',
-  async cluster => {
+  onCluster(async cluster => {
     await cluster.start()
     const client = await cluster.ask({ by: cluster.bootstrapper, node: 'a' })
     assert.equal(await cluster.fate(client), 'Approved AutoApproved, issued')
@@ -36,27 +37,33 @@ onCluster(
     assert.match(approved?.message ?? '', /DNS "a" \(Node a status.addresses Hostname\)/)
     assert.equal(approved?.lastUpdateTime, '2026-03-01T12:00:00Z')
     assert.deepEqual(await cluster.eventsOf(serving), ['Normal SansProven'])
-  },
+  }),
 )
 
-onCluster('C-11: a renewal is approved as one', async cluster => {
-  await cluster.start()
-  const name = await cluster.ask({ by: await cluster.node('a'), node: 'a' })
-  assert.match(
-    csrCondition(await cluster.read(name), 'Approved')?.message ?? '',
-    /self kubelet client certificate/,
-  )
-})
+test(
+  'C-11: a renewal is approved as one',
+  onCluster(async cluster => {
+    await cluster.start()
+    const name = await cluster.ask({ by: await cluster.node('a'), node: 'a' })
+    assert.match(
+      csrCondition(await cluster.read(name), 'Approved')?.message ?? '',
+      /self kubelet client certificate/,
+    )
+  }),
+)
 
-onCluster('requests that were there before the controllers are judged when they start', async cluster => {
-  const name = await cluster.ask({ by: cluster.bootstrapper, node: 'a' })
-  await cluster.start()
-  assert.equal(await cluster.fate(name), 'Approved AutoApproved, issued')
-})
+test(
+  'requests that were there before the controllers are judged when they start',
+  onCluster(async cluster => {
+    const name = await cluster.ask({ by: cluster.bootstrapper, node: 'a' })
+    await cluster.start()
+    assert.equal(await cluster.fate(name), 'Approved AutoApproved, issued')
+  }),
+)
 
-onCluster(
+test(
   'a serving request waits for its Node and its addresses, and is approved the moment they are there',
-  async cluster => {
+  onCluster(async cluster => {
     await cluster.start()
     const name = await cluster.ask({ by: await cluster.node('a'), node: 'a', ips: ['10.0.0.1'] })
     assert.equal(await cluster.fate(name), 'pending')
@@ -69,39 +76,45 @@ onCluster(
       'Normal SanUnproven',
       'Normal SansProven',
     ])
-  },
+  }),
 )
 
-onCluster('a serving request is denied when its address is not there after five minutes', async cluster => {
-  await cluster.start()
-  await cluster.register('a', [['InternalIP', '10.0.0.1']])
-  const name = await cluster.ask({ by: await cluster.node('a'), node: 'a', ips: ['10.0.0.9'] })
-  await cluster.clock.advance(299_000)
-  assert.equal(await cluster.fate(name), 'pending')
-  await cluster.clock.advance(2_000)
-  await calm()
-  assert.equal(await cluster.fate(name), 'Denied SanUnproven')
-  assert.match(
-    csrCondition(await cluster.read(name), 'Denied')?.message ?? '',
-    /IP 10\.0\.0\.9 not on Node a status\.addresses/,
-  )
-})
+test(
+  'a serving request is denied when its address is not there after five minutes',
+  onCluster(async cluster => {
+    await cluster.start()
+    await cluster.register('a', [['InternalIP', '10.0.0.1']])
+    const name = await cluster.ask({ by: await cluster.node('a'), node: 'a', ips: ['10.0.0.9'] })
+    await cluster.clock.advance(299_000)
+    assert.equal(await cluster.fate(name), 'pending')
+    await cluster.clock.advance(2_000)
+    await calm()
+    assert.equal(await cluster.fate(name), 'Denied SanUnproven')
+    assert.match(
+      csrCondition(await cluster.read(name), 'Denied')?.message ?? '',
+      /IP 10\.0\.0\.9 not on Node a status\.addresses/,
+    )
+  }),
+)
 
-onCluster('a thief that writes its victim’s address to its own Node is denied at once', async cluster => {
-  await cluster.start()
-  await cluster.register('victim', [['InternalIP', '10.0.0.1']])
-  await cluster.register('thief', [
-    ['InternalIP', '10.0.0.2'],
-    ['InternalIP', '10.0.0.1'],
-  ])
-  const name = await cluster.ask({ by: await cluster.node('thief'), node: 'thief', ips: ['10.0.0.1'] })
-  assert.equal(await cluster.fate(name), 'Denied OwnedByOtherNode')
-  assert.match(csrCondition(await cluster.read(name), 'Denied')?.message ?? '', /claimed by node "victim"/)
-})
+test(
+  'a thief that writes its victim’s address to its own Node is denied at once',
+  onCluster(async cluster => {
+    await cluster.start()
+    await cluster.register('victim', [['InternalIP', '10.0.0.1']])
+    await cluster.register('thief', [
+      ['InternalIP', '10.0.0.2'],
+      ['InternalIP', '10.0.0.1'],
+    ])
+    const name = await cluster.ask({ by: await cluster.node('thief'), node: 'thief', ips: ['10.0.0.1'] })
+    assert.equal(await cluster.fate(name), 'Denied OwnedByOtherNode')
+    assert.match(csrCondition(await cluster.read(name), 'Denied')?.message ?? '', /claimed by node "victim"/)
+  }),
+)
 
-onCluster(
+test(
   'a stranger that asks for a node’s certificate is denied, one that asks for another is left alone',
-  async cluster => {
+  onCluster(async cluster => {
     await cluster.start()
     await cluster.grant('eve', [
       { apiGroups: ['certificates.k8s.io'], resources: ['certificatesigningrequests'], verbs: ['create'] },
@@ -111,12 +124,12 @@ onCluster(
     const other = await cluster.ask({ by: eve, node: 'a', signerName: 'example.com/signer' })
     assert.equal(await cluster.fate(other), 'pending')
     assert.deepEqual(await cluster.eventsOf(other), [])
-  },
+  }),
 )
 
-onCluster(
+test(
   'without a policy serving requests stay pending, with one Event; client requests are judged',
-  async cluster => {
+  onCluster(async cluster => {
     await cluster.start({ approvalPolicy: undefined, signers: {} })
     await cluster.register('a', [['InternalIP', '10.0.0.1']])
     const name = await cluster.ask({ by: await cluster.node('a'), node: 'a', ips: ['10.0.0.1'] })
@@ -127,12 +140,12 @@ onCluster(
       await cluster.fate(await cluster.ask({ by: cluster.bootstrapper, node: 'a' })),
       'Approved AutoApproved',
     )
-  },
+  }),
 )
 
-onCluster(
+test(
   'C-14: a request whose access is not allowed stays pending until a role binding allows it',
-  async cluster => {
+  onCluster(async cluster => {
     const binding = { name: 'kubeadm:node-autoapprove-bootstrap' }
     const before = await cluster.admin.get(resources.clusterRoleBindings, binding)
     await cluster.admin.delete(resources.clusterRoleBindings, binding)
@@ -146,27 +159,33 @@ onCluster(
     await cluster.clock.advance(120_000)
     await calm()
     assert.equal(await cluster.fate(name), 'Approved AutoApproved, issued')
-  },
+  }),
 )
 
-onCluster('A13: what another approver decided first is left as it is', async cluster => {
-  await cluster.start({ only: ['signing'] })
-  const name = await cluster.ask({ by: cluster.bootstrapper, node: 'a' })
-  await cluster.decide(name, 'Denied', 'KubectlDeny')
-  await cluster.start({ only: ['approval'] })
-  assert.equal(await cluster.fate(name), 'Denied KubectlDeny')
-})
+test(
+  'A13: what another approver decided first is left as it is',
+  onCluster(async cluster => {
+    await cluster.start({ only: ['signing'] })
+    const name = await cluster.ask({ by: cluster.bootstrapper, node: 'a' })
+    await cluster.decide(name, 'Denied', 'KubectlDeny')
+    await cluster.start({ only: ['approval'] })
+    assert.equal(await cluster.fate(name), 'Denied KubectlDeny')
+  }),
+)
 
-onCluster('two approvers at once write one decision', async cluster => {
-  await cluster.start()
-  await cluster.start({ only: ['approval', 'signing'] })
-  const name = await cluster.ask({ by: cluster.bootstrapper, node: 'a' })
-  assert.equal(await cluster.fate(name), 'Approved AutoApproved, issued')
-})
+test(
+  'two approvers at once write one decision',
+  onCluster(async cluster => {
+    await cluster.start()
+    await cluster.start({ only: ['approval', 'signing'] })
+    const name = await cluster.ask({ by: cluster.bootstrapper, node: 'a' })
+    assert.equal(await cluster.fate(name), 'Approved AutoApproved, issued')
+  }),
+)
 
-onCluster(
+test(
   'a request that takes the name of a deleted one is judged anew, with its own Event',
-  async cluster => {
+  onCluster(async cluster => {
     await cluster.start()
     await cluster.register('a', [['InternalIP', '10.0.0.1']])
     const by = await cluster.node('a')
@@ -179,5 +198,5 @@ onCluster(
     // The admin asks now, and is no node.
     assert.equal(await cluster.fate(name), 'Denied RequesterNotNode')
     assert.deepEqual(await cluster.eventsOf(name), ['Normal SanUnproven', 'Warning RequesterNotNode'])
-  },
+  }),
 )

@@ -1,32 +1,36 @@
 import assert from 'node:assert/strict'
+import { test } from 'node:test'
 import { isStatus } from '../kube/client.ts'
 import { type ConfigMap, type Namespace, resources, type Secret } from '../kube/types.ts'
 import { calm, onCluster } from '../testing/controlled-cluster.ts'
 
-onCluster('C-50: every namespace has the root CA; it is repaired and made again', async cluster => {
-  await cluster.start()
-  const target = { name: 'kube-root-ca.crt', namespace: 'default' }
-  const published = () => cluster.admin.get<ConfigMap>(resources.configMaps, target)
-  assert.deepEqual((await published()).data, { 'ca.crt': cluster.ca.pem })
-  await cluster.admin.update(resources.configMaps, { ...(await published()), data: { 'ca.crt': 'evil' } })
-  await calm()
-  assert.deepEqual((await published()).data, { 'ca.crt': cluster.ca.pem })
-  await cluster.admin.delete(resources.configMaps, target)
-  await calm()
-  assert.deepEqual((await published()).data, { 'ca.crt': cluster.ca.pem })
-  await cluster.admin.create<Namespace>(resources.namespaces, {
-    apiVersion: 'v1',
-    kind: 'Namespace',
-    metadata: { name: 'new' },
-  })
-  await calm()
-  const inNew = await cluster.admin.get<ConfigMap>(resources.configMaps, { ...target, namespace: 'new' })
-  assert.deepEqual(inNew.data, { 'ca.crt': cluster.ca.pem })
-})
+test(
+  'C-50: every namespace has the root CA; it is repaired and made again',
+  onCluster(async cluster => {
+    await cluster.start()
+    const target = { name: 'kube-root-ca.crt', namespace: 'default' }
+    const published = () => cluster.admin.get<ConfigMap>(resources.configMaps, target)
+    assert.deepEqual((await published()).data, { 'ca.crt': cluster.ca.pem })
+    await cluster.admin.update(resources.configMaps, { ...(await published()), data: { 'ca.crt': 'evil' } })
+    await calm()
+    assert.deepEqual((await published()).data, { 'ca.crt': cluster.ca.pem })
+    await cluster.admin.delete(resources.configMaps, target)
+    await calm()
+    assert.deepEqual((await published()).data, { 'ca.crt': cluster.ca.pem })
+    await cluster.admin.create<Namespace>(resources.namespaces, {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: 'new' },
+    })
+    await calm()
+    const inNew = await cluster.admin.get<ConfigMap>(resources.configMaps, { ...target, namespace: 'new' })
+    assert.deepEqual(inNew.data, { 'ca.crt': cluster.ca.pem })
+  }),
+)
 
-onCluster(
+test(
   'C-60, C-61: cluster-info is signed by the token, and no more once the token expired and is deleted',
-  async cluster => {
+  onCluster(async cluster => {
     await cluster.start()
     const clusterInfo = () =>
       cluster.admin.get<ConfigMap>(resources.configMaps, { name: 'cluster-info', namespace: 'kube-public' })
@@ -37,5 +41,5 @@ onCluster(
     await calm()
     assert.deepEqual(Object.keys((await clusterInfo()).data ?? {}), ['kubeconfig'])
     await assert.rejects(cluster.admin.get(resources.secrets, secret), error => isStatus(error, 'NotFound'))
-  },
+  }),
 )

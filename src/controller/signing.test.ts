@@ -1,24 +1,25 @@
 import assert from 'node:assert/strict'
+import { test } from 'node:test'
 import { isStatus } from '../kube/client.ts'
 import { csrCondition } from '../kube/csr-conditions.ts'
 import type { LedgerEntry } from '../sign/ledger.ts'
 import { calm, onCluster } from '../testing/controlled-cluster.ts'
 
-onCluster(
+test(
   'C-33: an approved request that breaks the profile is marked Failed, in Kubernetes’ words',
-  async cluster => {
+  onCluster(async cluster => {
     await cluster.start({ only: ['signing'] })
     const name = await cluster.ask({ by: cluster.bootstrapper, node: 'a', organizations: ['x'] })
     await cluster.decide(name, 'Approved', 'KubectlApprove')
     assert.equal(await cluster.fate(name), 'Approved KubectlApprove, Failed SignerValidationFailure')
     const failed = csrCondition(await cluster.read(name), 'Failed')
     assert.equal(failed?.message, 'subject organization is not system:nodes')
-  },
+  }),
 )
 
-onCluster(
+test(
   'every certificate is in the ledger before the requester can see it, and none is handed out that is not',
-  async cluster => {
+  onCluster(async cluster => {
     const entries: [LedgerEntry, string][] = []
     let full = true
     const ledger = {
@@ -42,14 +43,17 @@ onCluster(
       Buffer.from((await cluster.read(name)).status?.certificate ?? '', 'base64').toString(),
       entry.certificate,
     )
-  },
+  }),
 )
 
-onCluster('C-40: requests that have had their time are deleted within the hour after it', async cluster => {
-  await cluster.start()
-  const name = await cluster.ask({ by: cluster.bootstrapper, node: 'a' })
-  await cluster.clock.advance(3_600_000)
-  assert.equal(await cluster.fate(name), 'Approved AutoApproved, issued')
-  await cluster.clock.advance(3_600_000)
-  await assert.rejects(cluster.read(name), error => isStatus(error, 'NotFound'))
-})
+test(
+  'C-40: requests that have had their time are deleted within the hour after it',
+  onCluster(async cluster => {
+    await cluster.start()
+    const name = await cluster.ask({ by: cluster.bootstrapper, node: 'a' })
+    await cluster.clock.advance(3_600_000)
+    assert.equal(await cluster.fate(name), 'Approved AutoApproved, issued')
+    await cluster.clock.advance(3_600_000)
+    await assert.rejects(cluster.read(name), error => isStatus(error, 'NotFound'))
+  }),
+)

@@ -1,6 +1,5 @@
 /** The embedded API with Rollcall's controllers on it, and what a test asks of them. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
 import type { ApprovalPolicy } from '../approve/policy.ts'
 import type { ControllersOptions, RunningControllers } from '../controller/options.ts'
 import { controllerRules, tokenRules } from '../controller/rbac.ts'
@@ -65,9 +64,9 @@ export async function calm(): Promise<void> {
   for (let turn = 0; turn < 30; turn++) await settle()
 }
 
-/** A test with a cluster of its own; it must not leave a timer behind. */
-export function onCluster(name: string, run: (cluster: ControlledCluster) => Promise<void>): void {
-  test(name, async () => {
+/** The body of a test that has a cluster of its own; it must not leave a timer behind. */
+export function onCluster(run: (cluster: ControlledCluster) => Promise<void>): () => Promise<void> {
+  return async () => {
     const cluster = await startControlledCluster()
     try {
       await run(cluster)
@@ -75,7 +74,7 @@ export function onCluster(name: string, run: (cluster: ControlledCluster) => Pro
       await cluster.close()
     }
     assert.equal(cluster.clock.pending(), 0, 'timers are left')
-  })
+  }
 }
 
 export async function startControlledCluster(): Promise<ControlledCluster> {
