@@ -8,7 +8,7 @@ const { values } = parseArgs({
 })
 const seed = values.seed ?? String(randomInt(1_000_000_000))
 try {
-  await crash({ seed, times: Number(values.times), onLine: console.log })
+  await crash({ seed, times: Number(values.times), onLine: console.log, onRound: console.log })
 } catch (error) {
   console.error(error)
   process.exitCode = 1

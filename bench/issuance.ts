@@ -1,0 +1,58 @@
+// Certificates a second through the pure core: read and verify the request, judge it, prepare, lint, sign, verify.
+import { AddressIndex } from '../src/approve/address-index.ts'
+import { judge } from '../src/approve/judge.ts'
+import { readRequest as readToJudge } from '../src/approve/read-request.ts'
+import { defaultApprovalPolicy } from '../src/cluster/approval-policy.ts'
+import { systemRandom } from '../src/host/random.ts'
+import { generateSigner } from '../src/keys/private-key.ts'
+import { selfSignedCa } from '../src/keys/self-signed.ts'
+import { authorityOf } from '../src/sign/authority.ts'
+import { issue } from '../src/sign/issue.ts'
+import { prepare } from '../src/sign/prepare.ts'
+import { readRequest as readToSign } from '../src/sign/read-request.ts'
+import { randomSerialNumber } from '../src/x509/serial-number.ts'
+import { line, measured, micros, opensslSpeed, percent, whole } from './measure.ts'
+import { type Asked, requests } from './requests.ts'
+
+const COUNT = 5000
+const WARM_UP = 3000
+
+const now = Date.now()
+const signer = generateSigner('ECDSA-P256', systemRandom)
+const times = { notBefore: now - 60_000, notAfter: now + 3650 * 86_400_000 }
+const authority = authorityOf(
+  await selfSignedCa({ commonName: 'kubernetes', signer, random: systemRandom, ...times }),
+  signer,
+)
+const policy = defaultApprovalPolicy([])
+
+async function certify({ csr, node }: Asked, claims: AddressIndex): Promise<void> {
+  const verdict = judge({ csr, reading: readToJudge(csr), now, node, claims, policy })
+  if (verdict.outcome !== 'Approve') throw new Error(`${csr.metadata.name}: ${verdict.reasons[0]?.message}`)
+  const { prepared, refusal } = prepare({
+    csr,
+    request: readToSign(csr),
+    authority,
+    now,
+    certificateLifetimeSeconds: 86_400,
+    serialNumber: randomSerialNumber(systemRandom),
+  })
+  if (!prepared) throw new Error(refusal)
+  await issue(prepared)
+}
+
+const asked = await requests(WARM_UP + COUNT, 'serving')
+const claims = new AddressIndex()
+for (const { node } of asked) claims.set(node)
+for (const each of asked.slice(0, WARM_UP)) await certify(each, claims)
+const { wall, cpu } = await measured(async () => {
+  for (const each of asked.slice(WARM_UP)) await certify(each, claims)
+})
+const { signs, verifies } = await opensslSpeed()
+const limit = 1 / (1 / signs + 1 / verifies)
+const rate = (1000 * COUNT) / cpu
+line(
+  'issuance (core)',
+  `${whole(rate)} certificates a CPU second (${micros(cpu / COUNT)} each; ${whole((1000 * COUNT) / wall)}/s on the clock)`,
+  `openssl speed: verify ${whole(verifies)}/s + sign ${whole(signs)}/s = ${whole(limit)}/s; reached ${percent(rate, limit)}`,
+)
