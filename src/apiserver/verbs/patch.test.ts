@@ -42,6 +42,20 @@ describe('patching', () => {
     await assert.rejects(api.call('PATCH', `${nodes}/n`, patch, merge), { message: /^409 Operation cannot/ })
   })
 
+  it('refuses a small patch that makes a huge object by copying its copies', async () => {
+    const api = smallApi()
+    await api.call('POST', nodes, { metadata: { name: 'n' }, spec: { a: { x: 'y' } } })
+    const copies = Array.from({ length: 40 }, (_, n) => ({
+      op: 'copy',
+      from: '/spec/a',
+      path: `/spec/a/k${n}`,
+    }))
+    const json = { 'content-type': 'application/json-patch+json' }
+    await assert.rejects(api.call('PATCH', `${nodes}/n`, copies, json), {
+      message: '413 Request entity too large: limit is 3145728',
+    })
+  })
+
   it('refuses server-side apply in words', async () => {
     const api = smallApi()
     const type = { 'content-type': 'application/apply-patch+yaml' }

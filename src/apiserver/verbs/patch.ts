@@ -37,7 +37,7 @@ export async function patch(call: Call): Promise<ApiResponse> {
       // The stored version's own copy: patches share what they do not change.
       const original = parseObject(stored)
       const patched = apply(original as unknown as JsonObject, value, resource.kind)
-      clean(patched)
+      clean(patched, core.limits.bodyBytes)
       const object = requireObject(patched, resource)
       const warnings = checkFields(core.schemas, validation, resource, { object, duplicates }, text =>
         refuseStrictly(value, text),
