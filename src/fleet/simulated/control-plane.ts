@@ -4,6 +4,7 @@ import { createApi } from '../../apiserver/create-api.ts'
 import { createObjectReader } from '../../apiserver/object-reader.ts'
 import { allResources } from '../../apiserver/resources/index.ts'
 import type { Store } from '../../apiserver/storage/store.ts'
+import type { ApiRequest, ApiResponse } from '../../kube/transport.ts'
 import { Database } from './database.ts'
 import type { Machine } from './machine.ts'
 import type { Network } from './network.ts'
@@ -20,6 +21,8 @@ export interface ControlPlaneOptions {
   limits?: Partial<Limits>
   /** Sees each opened store before the API uses it, e.g. to watch over invariants. */
   onOpen?(store: Store): void
+  /** Sees each answer at the moment it leaves the API. */
+  onAnswer?(request: ApiRequest, response: ApiResponse): void
 }
 
 /** The API server's machine: its database outlives the process, everything else starts anew. */
@@ -34,8 +37,12 @@ export class ControlPlane {
     this.#options = options
   }
 
+  cutPower(): void {
+    this.machine.cutPower()
+  }
+
   start(): void {
-    const { machine, network, address, pki, limits, onOpen } = this.#options
+    const { machine, network, address, pki, limits, onOpen, onAnswer } = this.#options
     const process = machine.start()
     const { clock, log } = process
     const store = this.database.open(process)
@@ -53,6 +60,14 @@ export class ControlPlane {
       log,
       ...(limits && { limits }),
     })
-    network.listen(address, { process, certificate: () => pki.serving, handle: api.handle })
+    network.listen(address, {
+      process,
+      certificate: () => pki.serving,
+      async handle(request, peer) {
+        const response = await api.handle(request, peer)
+        onAnswer?.(request, response)
+        return response
+      },
+    })
   }
 }

@@ -25,6 +25,10 @@ export class SimulatedControllers {
     this.#options = options
   }
 
+  cutPower(): void {
+    this.machine.cutPower()
+  }
+
   start(): void {
     const { machine, network, foundation, approvalPolicy, certificateLifetimeSeconds, watchTimeoutSeconds } =
       this.#options

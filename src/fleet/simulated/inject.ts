@@ -9,6 +9,8 @@ import type { VirtualTime } from './virtual-time.ts'
 export interface Part {
   machine: Machine
   start(): void
+  /** The machine loses its power, and what its disk had not synced. */
+  cutPower(): void
 }
 
 /** What faults can hit. */
@@ -52,13 +54,13 @@ function begin(fault: Fault, targets: Targets): () => void {
     case 'control plane clock jump':
       return jump(fault.by, controlPlane, controllers)
     case 'api killed':
-      return stop(controlPlane, machine => machine.kill())
+      return stop(controlPlane, () => controlPlane.machine.kill())
     case 'api power cut':
-      return stop(controlPlane, machine => machine.cutPower())
+      return stop(controlPlane, () => controlPlane.cutPower())
     case 'api disk full':
       return set(controlPlane.database, 'full', true, false)
     case 'controllers killed':
-      return stop(controllers, machine => machine.kill())
+      return stop(controllers, () => controllers.machine.kill())
     case 'controllers cut off':
       return set(controllers.machine, 'partitioned', true, false)
     case 'bad network':
@@ -72,7 +74,7 @@ function beginAtNode(fault: NodeFault, node: Part): () => void {
     case 'agent killed':
       return stop(node, () => machine.kill())
     case 'power cut':
-      return stop(node, () => machine.cutPower())
+      return stop(node, () => node.cutPower())
     case 'disk full':
       return set(machine.disk.faults, 'full', true, false)
     case 'disk read-only':
@@ -86,8 +88,8 @@ function beginAtNode(fault: NodeFault, node: Part): () => void {
   }
 }
 
-function stop(part: Part, how: (machine: Machine) => void): () => void {
-  how(part.machine)
+function stop(part: Part, how: () => void): () => void {
+  how()
   return () => startUnlessRunning(part)
 }
 

@@ -7,8 +7,11 @@ import { decodePem } from '../../x509/pem.ts'
 import { parseCertificateRequest } from '../../x509/request.ts'
 
 const prefix = 'registry/certificates.k8s.io/certificatesigningrequests/'
+const TEN_MINUTES = 600_000
 /** Backoff allows 5 attempts in the first half minute and one per 32 s after it (K-36); duplicates come on top. */
-const MOST_REQUESTS = { inMilliseconds: 600_000, count: 45 }
+const MOST_REQUESTS = 45
+/** What is issued ends the asking, but for answers and nodes that are lost on the way. */
+const MOST_CERTIFICATES = 15
 
 /** What a node owns: nobody else may get a certificate for it. */
 export interface NodeClaims {
@@ -21,8 +24,9 @@ export class IssuanceWatch {
   readonly violations: string[] = []
   /** Certificates issued, by common name and signer. */
   readonly issued = new Map<string, number>()
-  /** When (true time, ms) each node asked, by common name and signer; the recent ones. */
+  /** When (true time, ms) each node asked, and when it was given a certificate, by name and signer; the recent ones. */
   readonly #asked = new Map<string, number[]>()
+  readonly #given = new Map<string, number[]>()
   /** Issuances by minute of true time, for signer names that are asked for. */
   readonly #byMinute = new Map<string, number>()
   readonly #addresses: ReadonlyMap<string, string>
@@ -58,11 +62,14 @@ export class IssuanceWatch {
   #countRequest(request: CertificateSigningRequest): void {
     const wanted = requestOf(request)
     const key = `${commonNames(wanted.subject).join()} ${request.spec.signerName}`
-    const since = this.#now() - MOST_REQUESTS.inMilliseconds
-    const recent = [...(this.#asked.get(key) ?? []), this.#now()].filter(at => at > since)
-    this.#asked.set(key, recent)
-    if (recent.length === MOST_REQUESTS.count)
-      this.#blame(request, `is request ${recent.length} in ten minutes`)
+    const recent = this.#countRecent(this.#asked, key)
+    if (recent === MOST_REQUESTS) this.#blame(request, `is request ${recent} in ten minutes of ${key}`)
+  }
+
+  #countRecent(times: Map<string, number[]>, key: string): number {
+    const recent = [...(times.get(key) ?? []), this.#now()].filter(at => at > this.#now() - TEN_MINUTES)
+    times.set(key, recent)
+    return recent.length
   }
 
   #judge(request: CertificateSigningRequest, encoded: string): void {
@@ -89,6 +96,9 @@ export class IssuanceWatch {
     if (signerName === signerNames.kubeletServing) this.#judgeNames(request, leaf, node)
     const count = `${name} ${signerName}`
     this.issued.set(count, (this.issued.get(count) ?? 0) + 1)
+    const recent = this.#countRecent(this.#given, count)
+    if (recent === MOST_CERTIFICATES)
+      this.#blame(request, `got certificate ${recent} in ten minutes of ${count}`)
     const minute = `${Math.floor(this.#now() / 60_000)} ${signerName}`
     this.#byMinute.set(minute, (this.#byMinute.get(minute) ?? 0) + 1)
   }

@@ -11,6 +11,8 @@ const hour = 3_600_000
 export function troubles(world: World): string[] {
   return [
     ...world.issuance.violations,
+    ...world.durability.violations,
+    ...world.nodes.flatMap(node => node.violations),
     ...world.nodes.flatMap(node => troublesOfNode(world, node)),
     ...waitingRequests(world),
   ]

@@ -9,6 +9,9 @@ import type { Network } from './network.ts'
 const directory = '/var/lib/kubelet/pki'
 const bootstrapPath = '/etc/kubernetes/bootstrap-kubelet.conf'
 
+const kinds = ['kubelet-client', 'kubelet-server'] as const
+export type CertificateKind = (typeof kinds)[number]
+
 export interface SimulatedNodeOptions extends NodeClaims {
   machine: Machine
   network: Network
@@ -22,6 +25,8 @@ export class SimulatedNode {
   readonly machine: Machine
   readonly name: string
   readonly address: string
+  /** Power cuts after which a pair that was long on the disk was gone. */
+  readonly violations: string[] = []
   readonly #options: SimulatedNodeOptions
 
   constructor(options: SimulatedNodeOptions) {
@@ -65,8 +70,38 @@ export class SimulatedNode {
     )
   }
 
+  /** A pair that was on the disk for a minute must be there afterwards, or a later one. */
+  cutPower(): void {
+    const { machine, name } = this
+    const settled = kinds.filter(
+      kind => this.#writtenAt(kind) < machine.clock.now() - 60_000 && this.held(kind),
+    )
+    machine.cutPower()
+    for (const kind of settled) {
+      if (!this.#holdsAny(kind)) this.violations.push(`${name}: a power cut took the pair of ${kind}`)
+    }
+  }
+
+  /** Wall-clock time (ms) at which the file that `current` shows was written. */
+  #writtenAt(kind: CertificateKind): number {
+    try {
+      const { disk } = this.machine
+      const target = disk.readlink(`${directory}/${kind}-current.pem`)
+      return disk.stat(target.startsWith('/') ? target : `${directory}/${target}`).modified
+    } catch {
+      return Number.POSITIVE_INFINITY
+    }
+  }
+
+  /** Whether the store finds a pair when the agent starts again: the current one, or another file to fall back on. */
+  #holdsAny(kind: CertificateKind): boolean {
+    const { disk } = this.machine
+    const files = disk.list(directory).filter(file => file.startsWith(kind))
+    return files.some(file => heldPair(disk, `${directory}/${file}`)?.keyMatches)
+  }
+
   /** What the disk holds now; undefined where there is no usable pair. */
-  held(kind: 'kubelet-client' | 'kubelet-server'): HeldPair | undefined {
+  held(kind: CertificateKind): HeldPair | undefined {
     return heldPair(this.machine.disk, `${directory}/${kind}-current.pem`)
   }
 }

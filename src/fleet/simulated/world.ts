@@ -3,6 +3,7 @@ import { ControlPlane } from './control-plane.ts'
 import { SimulatedControllers } from './controllers.ts'
 import { Database } from './database.ts'
 import { EventDigest } from './digest.ts'
+import { DurabilityWatch } from './durability-watch.ts'
 import { apiAddress, type Foundation } from './foundation.ts'
 import { startUnlessRunning } from './inject.ts'
 import { IssuanceWatch } from './issuance-watch.ts'
@@ -38,6 +39,7 @@ export interface World {
   readonly controllers: SimulatedControllers
   readonly nodes: readonly SimulatedNode[]
   readonly issuance: IssuanceWatch
+  readonly durability: DurabilityWatch
   readonly foundation: Foundation
 }
 
@@ -57,14 +59,17 @@ export function createWorld(options: WorldOptions): World {
     )
   const claims = Array.from({ length: options.nodes }, (_, index) => nodeAt(index + 1))
   const issuance = new IssuanceWatch(claims, () => time.now)
+  const database = new Database(foundation.database)
+  const durability = new DurabilityWatch(database)
   const controlPlane = new ControlPlane({
     machine: machine('api'),
     network,
     address: `${apiAddress.host}:${apiAddress.port}`,
     pki: foundation.pki,
-    database: new Database(foundation.database),
+    database,
     limits: { ...(options.bookmarkSeconds && { bookmarkSeconds: options.bookmarkSeconds }) },
     onOpen: store => issuance.follow(store),
+    onAnswer: (request, response) => durability.see(request, response),
   })
   const controllers = new SimulatedControllers({
     machine: machine('controllers'),
@@ -84,7 +89,7 @@ export function createWorld(options: WorldOptions): World {
         ...(options.agent && { agent: options.agent }),
       }),
   )
-  return { time, random, digest, network, controlPlane, controllers, nodes, issuance, foundation }
+  return { time, random, digest, network, controlPlane, controllers, nodes, issuance, durability, foundation }
 }
 
 /** node-1 at 10.1.0.1, node-2 at 10.1.0.2, and so on: 65,000 nodes fit. */
