@@ -13,6 +13,8 @@ import { describeRound, type Life, type Round } from './plan.ts'
 import { Writer } from './writer.ts'
 
 export interface LifeReport {
+  /** Kills before `up` was ready: while it started, or nodes joined or renewed. */
+  early: number
   acknowledged: number
   /** How often the acknowledged ConfigMaps were compared with the API. */
   compared: number
@@ -33,11 +35,12 @@ export async function live(rounds: Life, options: LifeOptions): Promise<LifeRepo
   const { directory, nodes, seed } = options
   const writer = new Writer(directory, new SeededRandom(`writer ${seed} ${rounds[0]?.number}`))
   const machine = new Machine(directory, nodes, await freePort())
+  let early = 0
   writer.start()
   try {
     for (const round of rounds) {
       options.onLine(describeRound(round))
-      await runRound(round, machine)
+      if (await runRound(round, machine)) early += 1
     }
     await writer.stop()
     await machine.settle()
@@ -48,13 +51,14 @@ export async function live(rounds: Life, options: LifeOptions): Promise<LifeRepo
     } finally {
       transport.closeConnections()
     }
-    return { acknowledged: writer.acknowledged, compared: writer.compared }
+    return { early, acknowledged: writer.acknowledged, compared: writer.compared }
   } finally {
     await writer.stop().finally(() => machine.end())
   }
 }
 
-async function runRound(round: Round, machine: Machine): Promise<void> {
+/** Whether the kill came before ready. */
+async function runRound(round: Round, machine: Machine): Promise<boolean> {
   if (round.damage !== 'none') {
     await machine.untilFleetEnded()
     for (const index of round.damaged) await inflict(round.damage, machine.directory, fleetNode(index).name)
@@ -63,7 +67,9 @@ async function runRound(round: Round, machine: Machine): Promise<void> {
   if (round.from === 'ready') await machine.ready()
   if (round.from === 'fleet') await machine.untilFleetRuns()
   await setTimeout(round.after)
+  const early = !machine.isReady
   machine.kill(round.victim)
+  return early
 }
 
 /** Resolves as soon as nothing is wrong; after READY_WITHIN it rejects with what still is. */
@@ -85,6 +91,8 @@ class Machine {
   readonly #nodes: number
   readonly #port: number
   #up: RollcallProcess | undefined
+  /** Whether the `up` that runs has said so. */
+  isReady = false
 
   constructor(directory: string, nodes: number, port: number) {
     this.directory = directory
@@ -94,9 +102,18 @@ class Machine {
 
   /** Nothing when it runs already. */
   start(): void {
+    if (this.#up) return
     // A port of its own, so that clients and nodes find the API again at the same place.
     const args = ['--nodes', String(this.#nodes), '--dir', this.directory, '--port', String(this.#port)]
-    this.#up ??= startRollcall(['up', ...args], {}, { ownGroup: true })
+    const up = startRollcall(['up', ...args], {}, { ownGroup: true })
+    this.#up = up
+    this.isReady = false
+    up.ready.then(
+      () => {
+        this.isReady = this.#up === up
+      },
+      () => {}, // it was killed before
+    )
   }
 
   async ready(): Promise<void> {

@@ -54,8 +54,8 @@ function planRound(number: number, before: Round | undefined, nodes: number, ran
   const damaged = all.filter(() => random.chance(0.6))
   const victim = random.pick(['parent', 'fleet', 'both'] as const)
   const from = random.chance(0.3) ? 'ready' : victim === 'fleet' || random.chance(0.3) ? 'fleet' : 'start'
-  // A start takes about a second of CPU, so most moments lie in start, joining and renewal; some in the quiet after.
-  const after = Math.round(random.between(0, { start: 2000, fleet: 1500, ready: 800 }[from]))
+  // A start takes about a second of CPU: half the moments lie in start, joining and renewal, half in the quiet after.
+  const after = Math.round(random.between(0, { start: 1600, fleet: 800, ready: 800 }[from]))
   // A new directory has nothing to damage, and after the fleet alone was killed everything runs on.
   const untouched = before === undefined || before.victim === 'fleet' || damaged.length === 0
   return { number, damage: untouched ? 'none' : damage, damaged, victim, from, after }
