@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { CertificateSigningRequest } from '../kube/types.ts'
 import {
   asking,
   clientFacts,
@@ -11,19 +10,6 @@ import {
   worker1,
 } from '../testing/judged-request.ts'
 import { judge, rules } from './judge.ts'
-
-const decided: [string, Partial<CertificateSigningRequest>][] = [
-  ['A4 denied', { status: { conditions: [{ type: 'Denied', status: 'True' }] } }],
-  ['A5 failed', { status: { conditions: [{ type: 'Failed', status: 'True' }] } }],
-  ['A12 approved', { status: { conditions: [{ type: 'Approved', status: 'True' }] } }],
-  ['A6 issued', { status: { certificate: 'eA==' } }],
-  ['A7 being deleted', { metadata: { name: 'c', deletionTimestamp: '2026-03-01T12:00:00Z' } }],
-]
-for (const [state, changes] of decided)
-  test(`${state}: the request is left alone`, () => {
-    const facts = servingFacts()
-    assert.equal(judge({ ...facts, csr: { ...facts.csr, ...changes } }).outcome, 'Ignore')
-  })
 
 test('a request that does not parse is denied where a node asks, ignored where a stranger asks', () => {
   const problem = { code: 'Malformed', message: 'spec.request does not parse' } as const

@@ -53,7 +53,7 @@ test(
 )
 
 test(
-  'requests that were there before the controllers are judged when they start',
+  'A15: requests that were there before the controllers are judged when they start',
   onCluster(async cluster => {
     const name = await cluster.ask({ by: cluster.bootstrapper, node: 'a' })
     await cluster.start()
@@ -144,7 +144,7 @@ test(
 )
 
 test(
-  'C-14: a request whose access is not allowed stays pending until a role binding allows it',
+  'M11: C-14, a request whose access is not allowed stays pending until a role binding allows it',
   onCluster(async cluster => {
     const binding = { name: 'kubeadm:node-autoapprove-bootstrap' }
     const before = await cluster.admin.get(resources.clusterRoleBindings, binding)

@@ -1,0 +1,55 @@
+import { type Case, servingCases } from '../../testing/judged-cases.ts'
+import { asking, createdAt, withAddresses } from '../../testing/judged-request.ts'
+
+const afterWaiting = { now: createdAt + 300_000 }
+/** Names of the cluster itself. */
+const reserved = [
+  'kubernetes',
+  'kubernetes.default',
+  'KUBERNETES.default.svc',
+  'kubernetes.default.svc.cluster.local',
+  'dns.kube-system.svc',
+  'localhost',
+]
+const many = Array.from({ length: 101 }, (_, index) => `n${index}.example.net`)
+
+// E20, E21, E24 are about DNS and templates as evidence, which Rollcall does not take: docs/reference/approver-cases.md.
+const cases: Case[] = [
+  ['E1 the host name only', asking(['worker-1'], []), 'Approve', 'SansProven'],
+  [
+    'E2 internal and external names',
+    asking(['worker-1.cluster.internal', 'w1.example.net'], []),
+    'Approve',
+    'SansProven',
+  ],
+  ['E3 addresses only', asking([], ['10.0.0.11']), 'Approve', 'SansProven'],
+  ['E7 a name no address proves', asking(['node1']), 'Wait', 'SanUnproven'],
+  ['E7 a name no address proves in time', { ...asking(['node1']), ...afterWaiting }, 'Deny', 'SanUnproven'],
+  [
+    'E8 the address has a trailing dot, the SAN has none',
+    { ...withAddresses({ 'node1.local.': 'InternalDNS' }), ...asking(['node1.local']) },
+    'Approve',
+    'SansProven',
+  ],
+  ['E9 upper case and a trailing dot', asking(['WORKER-1.cluster.internal.']), 'Approve', 'SansProven'],
+  ['E10 a wildcard', asking(['*.cluster.internal']), 'Deny', 'ReservedName'],
+  [
+    'E10 a wildcard that the Node lists',
+    { ...withAddresses({ '*.x': 'InternalDNS' }), ...asking(['*.x']) },
+    'Deny',
+    'ReservedName',
+  ],
+  ['E13 the name of worker-2', asking(['worker-1', 'worker-2']), 'Deny', 'OwnedByOtherNode'],
+  ['E14 an empty name', asking(['']), 'Deny', 'InvalidSan'],
+  ['E16 a homograph in Punycode', asking(['xn--wrker-1-jjg']), 'Wait', 'SanUnproven'],
+  ['E16 a homograph in Unicode', asking(['wоrker-1']), 'Deny', 'InvalidSan'],
+  ['E17 the same name twice', asking(['worker-1', 'worker-1'], []), 'Approve', 'SansProven'],
+  ['E18 101 names', { ...asking(many), ...afterWaiting }, 'Deny', 'SanUnproven'],
+  ['E19 a name that resolves to nothing', asking(['w1.gone.example']), 'Wait', 'SanUnproven'],
+  ['an IP address as a DNS name', asking(['10.0.0.11']), 'Deny', 'InvalidSan'],
+  ['a space in a name', asking(['worker 1']), 'Deny', 'InvalidSan'],
+  ['NUL in a name', asking(['worker-1\0.evil']), 'Deny', 'InvalidSan'],
+  ['a name under the own one', asking(['worker-1.evil.example.com']), 'Wait', 'SanUnproven'],
+  ...reserved.map((name): Case => [`E13 the name ${name}`, asking([name]), 'Deny', 'ReservedName']),
+]
+servingCases(cases)

@@ -1,0 +1,53 @@
+import { bothGroups, type Case, clientCases } from '../../testing/judged-cases.ts'
+import { extension, withSubject } from '../../testing/judged-request.ts'
+
+const self = { tried: ['selfnodeclient'], allowed: 'selfnodeclient' } as const
+const using = (...usages: string[]) => ({ spec: { usages } })
+const [signature, encipherment] = ['digital signature', 'key encipherment']
+
+// J2, J8, J10 and J16 are about Machines, which Rollcall does not read: docs/reference/approver-cases.md.
+const cases: Case[] = [
+  ['J1 a bootstrapping node without a Node', { nodes: [] }, 'Approve', 'AutoApproved'],
+  ['J4 four usages', using(signature, encipherment, 'client auth', 'server auth'), 'Deny', 'UsagesInvalid'],
+  ['J4 server auth instead', using(signature, encipherment, 'server auth'), 'Deny', 'UsagesInvalid'],
+  ['J4 client auth is missing', using(signature, encipherment), 'Deny', 'UsagesInvalid'],
+  [
+    'J5 a user whose name begins like a bootstrapper',
+    { spec: { username: 'system:bootstrap:abcdef-not', groups: ['system:authenticated'] } },
+    'Deny',
+    'RequesterNotNode',
+  ],
+  [
+    'J11 a renewal',
+    { spec: { username: 'system:node:worker-1', groups: bothGroups }, access: self },
+    'Approve',
+    'AutoApproved',
+  ],
+  [
+    'J12 a node asks for another',
+    { spec: { username: 'system:node:worker-2', groups: bothGroups } },
+    'Deny',
+    'SubjectMismatch',
+  ],
+  ['J15 serving usages', using(signature, 'server auth'), 'Deny', 'UsagesInvalid'],
+  [
+    'J15 the signer for other clients',
+    { spec: { signerName: 'kubernetes.io/kube-apiserver-client' } },
+    'Ignore',
+    'NotOurs',
+  ],
+  ['J15 no signer', { spec: { signerName: '' } }, 'Ignore', 'NotOurs'],
+  ['no policy', { policy: undefined }, 'Approve', 'AutoApproved'],
+  ['C-31 an empty node name', withSubject('system:node:'), 'Deny', 'SubjectMismatch'],
+  ['a node name that no Node can have', withSubject('system:node:a/b'), 'Deny', 'SubjectMismatch'],
+  ['a stranger', { spec: { username: 'eve', groups: ['system:authenticated'] } }, 'Deny', 'RequesterNotNode'],
+  ['a SAN', { asked: { extensions: [extension('2.5.29.17')] } }, 'Deny', 'ForbiddenSanType'],
+  ['access not reviewed yet', { access: undefined }, 'Retry', 'AccessNotReviewed'],
+  [
+    'C-14 access not allowed',
+    { access: { tried: ['selfnodeclient', 'nodeclient'] } },
+    'Retry',
+    'NotAuthorised',
+  ],
+]
+clientCases(cases)
