@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { clientOf } from '../src/cluster/demo/running-up.ts'
@@ -106,6 +106,31 @@ async function pairsBeside(current: string): Promise<[string, number | null][]> 
     }),
   )
 }
+
+test('demos take the nodes that run now: not those of an earlier, larger fleet, and also one that holds nothing', {
+  timeout: 120_000,
+}, async () => {
+  const smaller = temporaryFolder()
+  const start = (nodes: string) =>
+    startRollcall(['up', '--nodes', nodes, '--dir', smaller.path, '--port', '0'])
+  const two = start('2')
+  await two.ready
+  assert.equal(await two.stop(), 0)
+  const one = start('1')
+  try {
+    await one.ready
+    const thief = await runRollcall(['demo', 'thief', '--dir', smaller.path])
+    assert.deepEqual([thief.code, thief.stdout], [2, ''])
+    assert.match(thief.stderr, /^rollcall: The thief needs another node[^\n]+\n$/)
+    rmSync(join(smaller.path, 'nodes/worker-1/pki'), { recursive: true })
+    const blackout = await runRollcall(['demo', 'blackout', '--dir', smaller.path])
+    assert.equal(blackout.code, 0, blackout.stderr)
+    assert.match(blackout.stdout, /1\/1 nodes recovered/)
+  } finally {
+    await one.stop()
+    smaller.remove()
+  }
+})
 
 test('without a running up each demo is refused with one sentence and exit code 2, and leaves nothing', async () => {
   const nowhere = join(folder.path, 'nowhere')

@@ -6,7 +6,7 @@ import { clientOf } from '../src/cluster/demo/running-up.ts'
 import type { KubeClient } from '../src/kube/client.ts'
 import { listAll } from '../src/kube/client.ts'
 import { type CertificateSigningRequest, type KubeNode, resources } from '../src/kube/types.ts'
-import { fleetProcess, isRunning, processesOf, serials } from './support/data-folder.ts'
+import { fleetProcess, processesOf, serials } from './support/data-folder.ts'
 import { eventually } from './support/eventually.ts'
 import { openssl } from './support/openssl.ts'
 import {
@@ -54,6 +54,11 @@ const requestNames = (directory: string) =>
   })
 const serverOf = (directory: string) =>
   /server: (\S+)/.exec(readFileSync(join(directory, 'admin.kubeconfig'), 'utf8'))?.[1] ?? ''
+const anotherFleet = (directory: string, killed: number) =>
+  eventually('another fleet runs', () => {
+    const id = fleetProcess(directory)
+    return id !== killed && id
+  })
 const nothingRuns = (directory: string) =>
   eventually('every process has ended', () => processesOf(directory).length === 0, 10_000)
 
@@ -135,6 +140,23 @@ test('Ctrl-C while the nodes join ends everything with exit code 0 too', async (
   }
 })
 
+test('up goes on when nobody reads its output any more, as after `up | head -1`', async () => {
+  const up = start(one.path)
+  up.child.stdout?.once('data', () => up.child.stdout?.destroy())
+  up.child.stderr?.destroy()
+  await eventually('the API answers', () =>
+    nodes(one.path).then(
+      ({ length }) => length === 2,
+      () => false,
+    ),
+  )
+  await eventually('the pipe is closed', () => up.child.stdout?.destroyed)
+  const fleet = await eventually('a fleet runs', () => fleetProcess(one.path))
+  process.kill(fleet, 'SIGKILL')
+  await anotherFleet(one.path, fleet)
+  assert.equal(await up.stop(), 0)
+})
+
 test('kill -9 of the parent: the fleet ends by itself, and started again nothing is issued again', async () => {
   const first = start(one.path)
   await first.ready
@@ -153,13 +175,9 @@ test('kill -9 of the fleet: it is started again, serves again, and nothing is is
   const held = serials(one.path)
   const requests = await requestNames(one.path)
   const killed = fleetProcess(one.path)
-  assert.ok(killed && isRunning(killed))
+  assert.ok(killed)
   process.kill(killed, 'SIGKILL')
-  const another = await eventually('another fleet runs', () => {
-    const id = fleetProcess(one.path)
-    return id !== killed && id !== undefined && isRunning(id) && id
-  })
-  assert.notEqual(another, killed)
+  await anotherFleet(one.path, killed)
   for (const { metadata, status } of await nodes(one.path)) {
     const address = status?.addresses?.find(({ type }) => type === 'InternalIP')?.address
     const port = status?.daemonEndpoints?.kubeletEndpoint?.Port

@@ -1,7 +1,6 @@
-import { readdirSync } from 'node:fs'
 import type { Command } from 'commander'
 import { runBlackout } from '../cluster/demo/blackout.ts'
-import { findRunningUp, type RunningUpFiles } from '../cluster/demo/running-up.ts'
+import { findRunningUp } from '../cluster/demo/running-up.ts'
 import { runThief } from '../cluster/demo/thief.ts'
 import { RollcallError } from '../errors.ts'
 import { fleetNode } from '../fleet/fleet-address.ts'
@@ -23,21 +22,14 @@ export function register(program: Command, io: CommandIo): void {
     .action((flags: { dir: string }) => blackout(flags.dir, io))
 }
 
-/** Indexes of the fleet's nodes, from their folders. */
-function fleetIndexes({ paths }: RunningUpFiles): number[] {
-  const indexes = readdirSync(paths.nodes).map(name => Number(name.replace('worker-', '')))
-  return indexes.filter(Number.isInteger).sort((a, b) => a - b)
-}
-
 async function thief(dir: string, io: CommandIo): Promise<void> {
   const up = findRunningUp(dir)
-  const last = fleetIndexes(up).at(-1) ?? 0
-  if (last < 2)
+  if (up.nodes < 2)
     throw new RollcallError(
       'USAGE',
       'The thief needs another node to steal from: start up with --nodes 2 or more.',
     )
-  const [stolen, victim] = [fleetNode(last), fleetNode(1)]
+  const [stolen, victim] = [fleetNode(up.nodes), fleetNode(1)]
   io.stdout(
     `Somebody became root on ${stolen.name} and holds its key and certificate. With them they ask for:\n`,
   )
@@ -54,7 +46,7 @@ async function thief(dir: string, io: CommandIo): Promise<void> {
 
 async function blackout(dir: string, io: CommandIo): Promise<void> {
   const up = findRunningUp(dir)
-  const names = fleetIndexes(up).map(index => fleetNode(index).name)
+  const names = Array.from({ length: up.nodes }, (_, index) => fleetNode(index + 1).name)
   const began = io.clock.monotonic()
   const elapsed = () => `${((io.clock.monotonic() - began) / 1000).toFixed(1)}s`
   await runBlackout(up, names, { onEvent: text => io.stdout(`${elapsed().padStart(6)}  ${text}\n`) })

@@ -1,9 +1,17 @@
+import { systemCode } from '../errors.ts'
 import { systemClock } from '../host/clock.ts'
 import { systemDisk } from '../host/disk.ts'
 import { createClient } from '../kube/client.ts'
 import { connectUndici } from '../kube/undici-transport.ts'
 import type { CommandIo } from './command-io.ts'
 import { kubeconfigConnection } from './connect-kubeconfig.ts'
+
+// Whoever reads our output may have enough of it (`up | head -1`): the rest is dropped, and the work goes on.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', error => {
+    if (systemCode(error) !== 'EPIPE') throw error
+  })
+}
 
 /** The CommandIo of this process. */
 export const systemIo: CommandIo = {

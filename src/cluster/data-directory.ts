@@ -12,6 +12,7 @@ export interface DataDirectory {
   pki: string
   nodes: string
   auditLog: string
+  /** Holds process id and number of nodes of the fleet, for the demos. */
   fleetProcess: string
   /** Releases the lock. */
   release(): void

@@ -62,7 +62,8 @@ export async function startUp(options: UpOptions): Promise<RunningUp> {
         logFile,
       ],
       ...host,
-      onStart: processId => writeFileSync(directory.fleetProcess, `${processId}\n`, { mode: 0o600 }),
+      onStart: processId =>
+        writeFileSync(directory.fleetProcess, `${processId} ${options.nodes}\n`, { mode: 0o600 }),
       onReport(report) {
         progress.take(report)
         options.onProgress(progress)

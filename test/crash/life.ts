@@ -129,7 +129,7 @@ class Machine {
     const up = this.#up
     if (!up?.child.pid) return
     if (victim === 'fleet') {
-      const fleet = this.#fleet()
+      const fleet = fleetProcess(this.directory)
       if (fleet) process.kill(fleet, 'SIGKILL')
       return
     }
@@ -137,14 +137,8 @@ class Machine {
     this.#up = undefined
   }
 
-  /** The fleet that runs; the number in its file may be that of one which has ended. */
-  #fleet(): number | undefined {
-    const fleet = fleetProcess(this.directory)
-    return fleet && processesOf(this.directory).includes(fleet) ? fleet : undefined
-  }
-
   async untilFleetRuns(): Promise<void> {
-    await eventually('a fleet runs', () => this.#fleet(), READY_WITHIN)
+    await eventually('a fleet runs', () => fleetProcess(this.directory), READY_WITHIN)
   }
 
   /** A fleet whose parent was killed ends by itself; whoever changes its files waits for that. */

@@ -48,10 +48,10 @@ export function serials(directory: string): string[] {
   )
 }
 
-/** Process id of the fleet of the `up` that last ran in `directory`. */
+/** Process id of the fleet that runs on `directory`; the file may name one that has ended. */
 export function fleetProcess(directory: string): number | undefined {
-  const id = Number(readOrNothing(join(directory, 'fleet.pid')))
-  return id || undefined
+  const id = Number(readOrNothing(join(directory, 'fleet.pid'))?.split(' ')[0])
+  return processesOf(directory).includes(id) ? id : undefined
 }
 
 /** Processes that run (zombies do not) and have `directory` on their command line. */

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { systemCode } from '../../errors.ts'
 import { keyMatches, loadSigner } from '../../keys/private-key.ts'
 import { Secret } from '../../keys/secret.ts'
 import { issueCertificate } from '../../keys/self-signed.ts'
@@ -58,9 +59,19 @@ async function readCa(directory: string) {
   return { certificate, signer }
 }
 
+/** Names in the folder; a node that has not joined yet has none. */
+async function listIfThere(directory: string): Promise<string[]> {
+  try {
+    return await hostPorts.disk.list(directory)
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return []
+    throw error
+  }
+}
+
 /** Replaces what `PREFIX-current.pem` points to; a node that holds none is left alone. Returns how many lapsed. */
 async function lapsePairs(directory: string, ca: Awaited<ReturnType<typeof readCa>>): Promise<number> {
-  const files = new Set(await hostPorts.disk.list(directory))
+  const files = new Set(await listIfThere(directory))
   const held = prefixes.filter(prefix => files.has(`${prefix}-current.pem`))
   for (const prefix of held) {
     const link = join(directory, `${prefix}-current.pem`)

@@ -13,12 +13,14 @@ export interface RunningUpFiles {
   paths: ReturnType<typeof dataDirectoryPaths>
   /** Process id of its fleet. */
   fleetProcess: number
+  /** How many nodes it runs; the data directory may have folders of more, from an earlier run. */
+  nodes: number
 }
 
 /** Throws RollcallError USAGE when no `up` runs on the data directory. */
 export function findRunningUp(directory: string): RunningUpFiles {
   const paths = dataDirectoryPaths(directory)
-  const processId = Number(readOrNothing(paths.fleetProcess))
+  const [processId = 0, nodes = 0] = readOrNothing(paths.fleetProcess).split(' ').map(Number)
   // Only a running process holds the lock, so a fleet.pid left by a killed one is never taken for a live fleet.
   if (!processId || !isHeld(paths.root)) {
     throw new RollcallError(
@@ -26,7 +28,7 @@ export function findRunningUp(directory: string): RunningUpFiles {
       `No 'rollcall up' runs with --dir ${paths.root}; start one in another terminal first.`,
     )
   }
-  return { paths, fleetProcess: processId }
+  return { paths, fleetProcess: processId, nodes }
 }
 
 function isHeld(root: string): boolean {
