@@ -8,21 +8,24 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { kindsWithMergeKeys, mergeKeysOf } from '../src/kube/patch/merge-keys.ts'
+import { clusterMessages } from '../src/kube/protobuf/cluster-messages.ts'
 import { messages } from '../src/kube/protobuf/messages.ts'
 import { workloadMessages } from '../src/kube/protobuf/workload-messages.ts'
 
 const folder = new URL('../src/apiserver/wire/openapi/', import.meta.url)
 const declarations = new URL('../node_modules/kubernetes-types/', import.meta.url)
-const modules = [
-  'meta',
-  'core',
-  'certificates',
-  'coordination',
-  'authentication',
-  'authorization',
-  'rbac',
-  'storage',
-]
+/** Packages, and where the declarations lie that describe them; the first that has a type of a name is meant by it. */
+const modules: readonly [module: string, file: string][] = [
+  ...['meta', 'core', 'certificates', 'coordination', 'authentication', 'authorization', 'rbac', 'storage'],
+  ...['discovery', 'node'],
+].map(module => [module, `${module}/v1`])
+modules.push(['certificates.v1beta1', 'certificates/v1alpha1'])
+
+/** Types that two packages have under one name: what the tables call the second. */
+const renamed: Readonly<Record<string, string>> = {
+  StorageTokenRequest: 'storage.TokenRequest',
+  DiscoveryEndpointPort: 'discovery.EndpointPort',
+}
 
 /** Types of answers, which no client sends. */
 const answers = ['Status', 'StatusDetails', 'StatusCause', 'ListMeta']
@@ -33,7 +36,8 @@ const int64 = new Set(
   (
     'generation observedGeneration gracePeriodSeconds deletionGracePeriodSeconds terminationGracePeriodSeconds ' +
     'activeDeadlineSeconds remainingItemCount sizeBytes capacity seconds tolerationSeconds runAsUser runAsGroup fsGroup ' +
-    'supplementalGroups uid gid TokenRequestSpec.expirationSeconds ServiceAccountTokenProjection.expirationSeconds'
+    'supplementalGroups uid gid TokenRequestSpec.expirationSeconds ServiceAccountTokenProjection.expirationSeconds ' +
+    'StorageTokenRequest.expirationSeconds nodeAllocatableUpdatePeriodSeconds resourceSliceCount DeviceAttribute.int'
   ).split(' '),
 )
 
@@ -65,8 +69,8 @@ function typeOf(text: string): string {
 }
 
 /** The interfaces of one declaration file. */
-function declaredTypes(module: string): [string, TypeFacts][] {
-  const source = readFileSync(new URL(`${module}/v1.d.ts`, declarations), 'utf8')
+function declaredTypes(module: string, file: string): [string, TypeFacts][] {
+  const source = readFileSync(new URL(`${file}.d.ts`, declarations), 'utf8')
   const types = /(\/\*\*(?:(?!\*\/)[\s\S])*\*\/)?\nexport interface (\w+) \{([\s\S]*?)\n\}/g
   return [...`\n${source}`.matchAll(types)].map(([, comment, name = '', body = '']) => {
     const fields = new Map<string, FieldFacts>()
@@ -80,9 +84,13 @@ function declaredTypes(module: string): [string, TypeFacts][] {
 }
 
 const declared = new Map<string, TypeFacts>()
-for (const module of modules) {
-  for (const [name, facts] of declaredTypes(module)) if (!declared.has(name)) declared.set(name, facts)
+for (const [module, file] of modules) {
+  for (const [name, facts] of declaredTypes(module, file)) {
+    declared.set(`${module}.${name}`, facts)
+    if (!declared.has(name)) declared.set(name, facts)
+  }
 }
+const declarationOf = (name: string) => declared.get(renamed[name] ?? name)
 
 type Fields = [name: string, type: string][]
 
@@ -105,9 +113,9 @@ function parseMessages(table: string): [string, Fields][] {
 
 const elementOf = (type: string) => type.replace(/^(\[\]|\{\})/, '')
 
-/** What a Pod is made of; the other workloads in the table are not served. */
-function podMessages(): [string, Fields][] {
-  const all = new Map(parseMessages(workloadMessages))
+/** What a kind is made of, as far as `table` has it. */
+function messagesOf(kind: string, table: string): [string, Fields][] {
+  const all = new Map(parseMessages(table))
   const flat = (fields: Fields): Fields =>
     fields.flatMap(([key, type]) =>
       key.startsWith('^') ? flat(all.get(type) ?? [['name', 'string']]) : [[key, type]],
@@ -119,15 +127,16 @@ function podMessages(): [string, Fields][] {
     found.set(name, flat(fields))
     for (const [, type] of flat(fields)) visit(elementOf(type))
   }
-  visit('Pod')
+  visit(kind)
   return [...found]
 }
 
-const pods = podMessages()
+const pods = messagesOf('Pod', workloadMessages)
 const podTypes = new Set(pods.map(([name]) => name))
-const served = [...parseMessages(messages), ...pods]
+const services = messagesOf('Service', workloadMessages).filter(([name]) => !podTypes.has(name))
+const served = [...parseMessages(messages), ...services, ...parseMessages(clusterMessages), ...pods]
 for (const name of answers) {
-  served.push([name, [...(declared.get(name)?.fields ?? [])].map(([key, { type }]) => [key, type])])
+  served.push([name, [...(declarationOf(name)?.fields ?? [])].map(([key, { type }]) => [key, type])])
 }
 
 const byName = new Map(served)
@@ -162,10 +171,38 @@ const newer: Readonly<Record<string, [module: string, description: string]>> = {
     'meta',
     'FieldSelectorRequirement is a selector that contains values, a key, and an operator that relates the key and values.',
   ],
+  ForNode: ['discovery', 'ForNode provides information about which nodes should consume this endpoint.'],
+  ResourceSlice: [
+    'resource',
+    'ResourceSlice represents one or more resources in a pool of similar resources, managed by a common driver.',
+  ],
+  ResourceSliceSpec: ['resource', 'What a driver publishes in one ResourceSlice.'],
+  ResourcePool: ['resource', 'The pool that a ResourceSlice belongs to.'],
+  Device: ['resource', 'One hardware instance that can be selected by its attributes.'],
+  DeviceAttribute: ['resource', 'An attribute of a device: exactly one of its fields is set.'],
+  DeviceCapacity: ['resource', 'A quantity that a device has.'],
+  CapacityRequestPolicy: ['resource', 'How requests consume a capacity of a device.'],
+  CapacityRequestPolicyRange: ['resource', 'The range of quantities that a request may consume.'],
+  DeviceCounterConsumption: ['resource', 'The counters of a set that a device consumes.'],
+  CounterSet: ['resource', 'A named set of counters that devices of a pool share.'],
+  Counter: ['resource', 'A quantity that a device consumes a part of.'],
+  DeviceTaint: ['resource', 'A taint keeps claims that do not tolerate it from a device.'],
 }
 
+/** Required fields of types that are newer than the declarations. */
+const requiredOfNewer = new Set(
+  (
+    'ResourceSlice.spec ResourceSliceSpec.driver ResourceSliceSpec.pool ResourcePool.name ResourcePool.generation ' +
+    'ResourcePool.resourceSliceCount Device.name DeviceCapacity.value DeviceCounterConsumption.counterSet ' +
+    'DeviceCounterConsumption.counters CounterSet.name CounterSet.counters Counter.value DeviceTaint.key DeviceTaint.effect ' +
+    'CapacityRequestPolicyRange.min ForNode.name'
+  ).split(' '),
+)
+/** Objects among them. */
+const newerObjects = new Set(['ResourceSlice'])
+
 function factsOf(name: string): TypeFacts {
-  const known = declared.get(name)
+  const known = declarationOf(name)
   if (known) return known
   const [module, description] =
     newer[name] ?? (podTypes.has(name) ? ['core', `${name} is a part of a Pod.`] : [])
@@ -180,17 +217,19 @@ const described = (typeName: string, text: string) =>
   podTypes.has(typeName) ? (/^[\s\S]*?\.(?=\s|$)/.exec(text)?.[0] ?? text) : text
 
 function fieldLine(typeName: string, key: string, type: string): string {
-  const known = declared.get(typeName)?.fields.get(key)
+  const known = declarationOf(typeName)?.fields.get(key)
   const wide = type.endsWith('int') && (int64.has(key) || int64.has(`${typeName}.${key}`))
   const width = wide ? `${type}64` : type
   const merge = mergeKeys.get(`${typeName}.${key}`)
   const mark = merge === undefined ? '' : `~${merge}`
-  return `${key}${known?.required ? '*' : ''} ${width}${mark} ${oneLine(described(typeName, known?.description ?? ''))}`.trimEnd()
+  const required = known?.required || requiredOfNewer.has(`${typeName}.${key}`)
+  return `${key}${required ? '*' : ''} ${width}${mark} ${oneLine(described(typeName, known?.description ?? ''))}`.trimEnd()
 }
 
 function typeLines([name, fields]: [string, Fields]): string[] {
   const facts = factsOf(name)
-  const isObject = facts.fields.has('kind') && facts.fields.has('apiVersion')
+  const isObject = newerObjects.has(name) || (facts.fields.has('kind') && facts.fields.has('apiVersion'))
+  const ownName = renamed[name]?.split('.').pop()
   const typeMeta: Fields =
     isObject && !fields.some(([key]) => key === 'kind')
       ? [
@@ -199,7 +238,7 @@ function typeLines([name, fields]: [string, Fields]): string[] {
         ]
       : []
   return [
-    `# ${facts.module} ${name} ${oneLine(described(name, facts.description))}`,
+    `# ${facts.module} ${name}${ownName ? `=${ownName}` : ''} ${oneLine(described(name, facts.description))}`,
     ...[...typeMeta, ...fields].map(([key, type]) => fieldLine(name, key, type)).sort(),
   ]
 }
@@ -215,7 +254,7 @@ write(
   'types',
   served.filter(([name]) => !podTypes.has(name)),
   ` * Generated by scripts/generate-openapi.ts; do not edit. One type after the other: \`# PACKAGE TYPE description\`, then a
- * line a field: \`name type description\`. \`*\` after the name: required. \`[]\` before a type is a list, \`{}\` a map from
+ * line a field: \`name type description\`. \`=NAME\` after the type: its own name, where two packages share one. \`*\` after the name: required. \`[]\` before a type is a list, \`{}\` a map from
  * strings; \`~key\` after it: a strategic merge patch merges the list by that key (\`~\` alone: as a set).`,
 )
 write(

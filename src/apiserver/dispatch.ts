@@ -46,7 +46,7 @@ export async function dispatch(
     throw apiError.noSuchResource()
   }
   requireSize(request, core.limits.bodyBytes)
-  const warnings: string[] = []
+  const warnings: string[] = resource.stored && resource.deprecation ? [resource.deprecation] : []
   const call = {
     core,
     request,

@@ -12,6 +12,7 @@ import type { KubeClient } from '../kube/client.ts'
 import { encodeKubeconfig } from '../kube/encode-kubeconfig.ts'
 import { signerNames } from '../kube/types.ts'
 import type { Clock, Disk, Log, Random } from '../ports.ts'
+import { publishApiService } from './api-service.ts'
 import { openAuditLog } from './audit-log.ts'
 import { ensureBootstrapKubeconfig } from './bootstrap-kubeconfig.ts'
 import type { DataDirectory } from './data-directory.ts'
@@ -102,6 +103,7 @@ async function start(
   await seed(client, seedNamespaces)
   await reconcilePolicy(client, reconcileBootstrapPolicy(storedPolicy(reader)))
   await seed(client, seedObjects(clusterInfo(server, pki.ca.pem)))
+  await publishApiService(client, options.bind, running.port)
   await writeAdminKubeconfig(server, pki, options)
   await keepBootstrapKubeconfig(server, pki, client, options, cleanups)
   keepServingCertificate(running, options, pkiOptions, cleanups)

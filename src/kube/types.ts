@@ -227,9 +227,15 @@ const core = (plural: string, kind: string, namespaced: boolean): ResourceRef =>
   kind,
   namespaced,
 })
-const inGroup = (group: string, plural: string, kind: string, namespaced: boolean): ResourceRef => ({
+const inGroup = (
+  group: string,
+  plural: string,
+  kind: string,
+  namespaced: boolean,
+  version = 'v1',
+): ResourceRef => ({
   group,
-  version: 'v1',
+  version,
   plural,
   kind,
   namespaced,
@@ -243,12 +249,26 @@ export const resources = {
   secrets: core('secrets', 'Secret', true),
   events: core('events', 'Event', true),
   serviceAccounts: core('serviceaccounts', 'ServiceAccount', true),
+  pods: core('pods', 'Pod', true),
+  services: core('services', 'Service', true),
+  endpoints: core('endpoints', 'Endpoints', true),
+  endpointSlices: inGroup('discovery.k8s.io', 'endpointslices', 'EndpointSlice', true),
+  csiDrivers: inGroup('storage.k8s.io', 'csidrivers', 'CSIDriver', false),
+  runtimeClasses: inGroup('node.k8s.io', 'runtimeclasses', 'RuntimeClass', false),
+  resourceSlices: inGroup('resource.k8s.io', 'resourceslices', 'ResourceSlice', false),
   leases: inGroup('coordination.k8s.io', 'leases', 'Lease', true),
   certificateSigningRequests: inGroup(
     'certificates.k8s.io',
     'certificatesigningrequests',
     'CertificateSigningRequest',
     false,
+  ),
+  clusterTrustBundles: inGroup(
+    'certificates.k8s.io',
+    'clustertrustbundles',
+    'ClusterTrustBundle',
+    false,
+    'v1beta1',
   ),
   clusterRoles: inGroup('rbac.authorization.k8s.io', 'clusterroles', 'ClusterRole', false),
   clusterRoleBindings: inGroup(

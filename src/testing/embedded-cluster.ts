@@ -12,6 +12,7 @@ import { seed } from '../cluster/seed.ts'
 import { type Seed, seedNamespaces, seedObjects } from '../cluster/seed-objects.ts'
 import { issueCertificate } from '../keys/self-signed.ts'
 import { createClient, type KubeClient } from '../kube/client.ts'
+import type { Transport } from '../kube/transport.ts'
 import { type KubeObject, type PolicyRule, type RoleBinding, resources, type Secret } from '../kube/types.ts'
 import { type Log, silentLog } from '../ports.ts'
 import type { Authority } from '../sign/authority.ts'
@@ -33,6 +34,8 @@ export interface EmbeddedCluster {
   admin: KubeClient
   /** A client that holds a certificate of this user. */
   as(username: string, ...groups: string[]): Promise<KubeClient>
+  /** The same, for requests that a client does not make. */
+  transportAs(username: string, ...groups: string[]): Promise<Transport>
   node(name: string): Promise<KubeClient>
   /** A client that holds the bootstrap token. */
   bootstrapper: KubeClient
@@ -50,7 +53,7 @@ export async function startEmbeddedCluster(log: Log = silentLog): Promise<Embedd
   const access = createAccess({ reader, clock, log, clientCertificateAuthorities: ca.pem })
   const api = createApi({ store, reader, access, resources: allResources, clock, random, log })
 
-  const as: EmbeddedCluster['as'] = async (username, ...groups) => {
+  const transportAs: EmbeddedCluster['transportAs'] = async (username, ...groups) => {
     const pem = await issueCertificate({
       ca,
       subject: nameOf({ commonName: username, organizations: groups }),
@@ -61,8 +64,9 @@ export async function startEmbeddedCluster(log: Log = silentLog): Promise<Embedd
       extensions: { keyUsage: ['digitalSignature'], extendedKeyUsage: [oids.clientAuth] },
     })
     const certificates = decodePem(pem).map(block => block.bytes)
-    return createClient(inProcessTransport(api, { certificates, remoteAddress: '127.0.0.1' }))
+    return inProcessTransport(api, { certificates, remoteAddress: '127.0.0.1' })
   }
+  const as: EmbeddedCluster['as'] = async (...user) => createClient(await transportAs(...user))
   const admin = await as('admin', 'system:masters')
   // Namespaces come first: roles and secrets need theirs.
   await seed(admin, seedNamespaces)
@@ -80,6 +84,7 @@ export async function startEmbeddedCluster(log: Log = silentLog): Promise<Embedd
     ca,
     admin,
     as,
+    transportAs,
     node: name => as(`system:node:${name}`, 'system:nodes'),
     bootstrapper: createClient(inProcessTransport(api, anonymous, { authorization })),
     async grant(username, rules, namespace) {

@@ -17,6 +17,22 @@ export function dns1123Label(name: string): string[] {
   return complaints
 }
 
+const label1035 = /^[a-z]([-a-z0-9]*[a-z0-9])?$/
+
+/** IsDNS1035Label: services, which are names in DNS, begin with a letter. */
+export function dns1035Label(name: string): string[] {
+  const complaints: string[] = []
+  if (name.length > 63) complaints.push('must be no more than 63 bytes')
+  if (!label1035.test(name)) {
+    complaints.push(
+      "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, " +
+        "and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is " +
+        "'[a-z]([-a-z0-9]*[a-z0-9])?')",
+    )
+  }
+  return complaints
+}
+
 /** IsDNS1123Subdomain: most kinds. */
 export const dns1123Subdomain = dns1123SubdomainComplaints
 

@@ -3,6 +3,7 @@
  * pods` and `kubectl describe node`. Nothing here schedules them.
  */
 import { sameJson } from '../../kube/patch/json-value.ts'
+import { resources } from '../../kube/types.ts'
 import { type FieldError, fieldError } from '../wire/field-error.ts'
 import { dns1123Label } from './names.ts'
 import { type Pod, podColumns } from './pod-columns.ts'
@@ -68,11 +69,7 @@ function defaultPod(pod: Pod): void {
 
 export const pods: StoredResource<Pod> = {
   ...storedDefaults,
-  group: '',
-  version: 'v1',
-  plural: 'pods',
-  kind: 'Pod',
-  namespaced: true,
+  ...resources.pods,
   singular: 'pod',
   shortNames: ['po'],
   categories: ['all'],

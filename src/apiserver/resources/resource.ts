@@ -26,6 +26,8 @@ export interface WriteContext {
   now: number
   /** '' for the main resource, else `status`, `approval` … */
   subresource: string
+  /** The other objects, where what is written depends on them. */
+  reader?: ObjectReader
 }
 
 /** A column of the Table that kubectl prints. */
@@ -75,6 +77,8 @@ export interface StoredResource<T extends KubeObject = KubeObject> extends Resou
   allowUnconditionalUpdate: boolean
   /** Seconds after the last write until it is deleted (Events: 3600). */
   timeToLiveSeconds?: number
+  /** Text of the Warning header that every answer carries. */
+  deprecation?: string
 }
 
 /** A resource that only answers: SubjectAccessReview and its kin. */

@@ -28,7 +28,7 @@ export function readObject(call: Call, optionsKind: 'CreateOptions' | 'UpdateOpt
 export const dryRunOf = (call: Call, optionsKind: string) => isDryRun(call.query, optionsKind)
 
 export function writeContext({ core, user, path }: Call): WriteContext {
-  return { user, now: core.clock.now(), subresource: path.subresource }
+  return { user, now: core.clock.now(), subresource: path.subresource, reader: core.reader }
 }
 
 /** Throws ApiError 403. */

@@ -9,7 +9,7 @@ const documents = discovery(allResources)
 const read = (document: ServedDocument | undefined): any =>
   document && JSON.parse(Buffer.from(document.body).toString())
 
-test('aggregated discovery describes a resource as kube-apiserver does', () => {
+test('A-1: aggregated discovery describes a CertificateSigningRequest as kube-apiserver does', () => {
   const document = documents('/apis', 'v2')
   assert.equal(document?.contentType, 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList')
   const { apiVersion, items } = read(document)
@@ -17,27 +17,36 @@ test('aggregated discovery describes a resource as kube-apiserver does', () => {
   const group = items.find(
     (item: { metadata: { name: string } }) => item.metadata.name === 'certificates.k8s.io',
   )
-  assert.deepEqual(group.versions, [
-    {
-      version: 'v1',
-      resources: [
-        {
-          resource: 'certificatesigningrequests',
-          responseKind: { group: '', version: '', kind: 'CertificateSigningRequest' },
-          scope: 'Cluster',
-          singularResource: 'certificatesigningrequest',
-          verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'],
-          shortNames: ['csr'],
-          subresources: ['approval', 'status'].map(subresource => ({
-            subresource,
+  const [v1, v1beta1] = group.versions
+  // A-1: requests are served in v1 only; v1beta1 is there for trust bundles (T-1).
+  assert.deepEqual(
+    v1beta1.resources.map(({ resource }: { resource: string }) => resource),
+    ['clustertrustbundles'],
+  )
+  assert.deepEqual(
+    [v1],
+    [
+      {
+        version: 'v1',
+        resources: [
+          {
+            resource: 'certificatesigningrequests',
             responseKind: { group: '', version: '', kind: 'CertificateSigningRequest' },
-            verbs: ['get', 'patch', 'update'],
-          })),
-        },
-      ],
-      freshness: 'Current',
-    },
-  ])
+            scope: 'Cluster',
+            singularResource: 'certificatesigningrequest',
+            verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'],
+            shortNames: ['csr'],
+            subresources: ['approval', 'status'].map(subresource => ({
+              subresource,
+              responseKind: { group: '', version: '', kind: 'CertificateSigningRequest' },
+              verbs: ['get', 'patch', 'update'],
+            })),
+          },
+        ],
+        freshness: 'Current',
+      },
+    ],
+  )
   assert.equal(read(documents('/api', 'v2beta1')).items.length, 1)
 })
 
@@ -64,7 +73,7 @@ test('the legacy lists name groups, versions and resources with their subresourc
 test('reviews can only be created, and unknown groups are not there', () => {
   const list = read(documents('/apis/authentication.k8s.io/v1', 'legacy'))
   for (const resource of list.resources) assert.deepEqual(resource.verbs, ['create'])
-  assert.equal(documents('/apis/certificates.k8s.io/v1beta1', 'legacy'), undefined)
+  assert.equal(documents('/apis/certificates.k8s.io/v1alpha1', 'legacy'), undefined)
   assert.equal(documents('/apis/apps', 'legacy'), undefined)
 })
 

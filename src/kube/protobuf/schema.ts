@@ -1,4 +1,5 @@
 /** Turns the text tables of messages.ts into lookups by message and field number. */
+import { clusterMessages } from './cluster-messages.ts'
 import { messages } from './messages.ts'
 import { workloadMessages } from './workload-messages.ts'
 
@@ -48,6 +49,7 @@ function parseTable(text: string): [string, Message][] {
 const byName: ReadonlyMap<string, Message> = new Map([
   ...parseTable(messages),
   ...parseTable(workloadMessages),
+  ...parseTable(clusterMessages),
 ])
 
 export function messageNamed(name: string): Message | undefined {
@@ -63,13 +65,17 @@ const authorization = [
 
 /** Which kinds are decoded, by apiVersion. DeleteOptions comes under the version of whatever is deleted. */
 const kindsByVersion: Readonly<Record<string, readonly string[]>> = {
-  v1: ['Node', 'Event', 'Secret', 'ConfigMap', 'Namespace', 'ServiceAccount', 'Pod', 'Service'],
+  v1: ['Node', 'Event', 'Secret', 'ConfigMap', 'Namespace', 'ServiceAccount', 'Pod', 'Service', 'Endpoints'],
   'certificates.k8s.io/v1': ['CertificateSigningRequest'],
+  'certificates.k8s.io/v1beta1': ['ClusterTrustBundle'],
+  'discovery.k8s.io/v1': ['EndpointSlice'],
+  'node.k8s.io/v1': ['RuntimeClass'],
+  'resource.k8s.io/v1': ['ResourceSlice'],
   'coordination.k8s.io/v1': ['Lease'],
   'authorization.k8s.io/v1': authorization,
   'authentication.k8s.io/v1': ['TokenReview', 'TokenRequest', 'SelfSubjectReview'],
   'rbac.authorization.k8s.io/v1': ['Role', 'ClusterRole', 'RoleBinding', 'ClusterRoleBinding'],
-  'storage.k8s.io/v1': ['CSINode'],
+  'storage.k8s.io/v1': ['CSINode', 'CSIDriver'],
 }
 
 /** The message of an object of this apiVersion and kind, or undefined for what is not decoded. */

@@ -13,8 +13,9 @@ type Json = Record<string, unknown>
 const packages: Readonly<Record<string, string>> = { meta: 'io.k8s.apimachinery.pkg.apis.meta.v1' }
 
 /** E.g. `io.k8s.api.core.v1.Node`. */
-export function componentName({ module, name }: Pick<Schema, 'module' | 'name'>): string {
-  return `${packages[module] ?? `io.k8s.api.${module}.v1`}.${name}`
+export function componentName({ module, name, ownName = name }: Schema): string {
+  const versioned = module.includes('.') ? module : `${module}.v1`
+  return `${packages[module] ?? `io.k8s.api.${versioned}`}.${ownName}`
 }
 
 export const reference = (component: string) => ({ $ref: `#/components/schemas/${component}` })

@@ -14,9 +14,11 @@ export interface SchemaField {
 }
 
 export interface Schema {
-  /** Short name, e.g. `NodeSpec`. */
+  /** Short name, e.g. `NodeSpec`; unique among all types. */
   name: string
-  /** Kubernetes' package, e.g. `core`. */
+  /** The name in its package, where that is another one. */
+  ownName?: string
+  /** Kubernetes' package, e.g. `core`, or with its version where that is not v1: `certificates.v1beta1`. */
   module: string
   description: string
   fields: ReadonlyMap<string, SchemaField>
@@ -48,9 +50,11 @@ function parseTypes(): ReadonlyMap<string, Schema> {
   const schemas = new Map<string, Schema>()
   for (const section of [types, podTypes].flatMap(table => table.trim().split(/^# /m).slice(1))) {
     const [head = '', ...lines] = section.trimEnd().split('\n')
-    const [, module = '', name = '', description = ''] = /^(\w+) (\w+) ?(.*)$/.exec(head) ?? []
+    const [, module = '', name = '', ownName, description = ''] =
+      /^([\w.]+) (\w+)(?:=(\w+))? ?(.*)$/.exec(head) ?? []
     schemas.set(name, {
       name,
+      ...(ownName !== undefined && { ownName }),
       module,
       description: unescaped(description),
       fields: new Map(lines.map(parseField)),
