@@ -2,6 +2,9 @@ import type { ApiRequest } from '../kube/transport.ts'
 import type { UserInfo } from '../kube/types.ts'
 import type { Clock, Log, Random } from '../ports.ts'
 import type { Access } from './access/access.ts'
+import { defaultFairness, type FairnessLimits } from './fairness/limits.ts'
+import type { Seats } from './fairness/seats.ts'
+import type { ApiMetrics } from './metrics/api-metrics.ts'
 import type { ObjectReader } from './reader.ts'
 import type { ResourcePath } from './request-info.ts'
 import type { ResourceIndex } from './resource-index.ts'
@@ -20,6 +23,8 @@ export interface Limits {
   watchSeconds: number
   /** Seconds between two bookmarks of a watch that asked for them. */
   bookmarkSeconds: number
+  /** How many requests each client may have under way, and all together. */
+  fairness: FairnessLimits
 }
 
 /** 3 MiB, watches of 30 to 60 minutes and a bookmark every minute are kube-apiserver's own limits. */
@@ -28,6 +33,7 @@ export const defaultLimits: Limits = {
   watchBacklog: 5000,
   watchSeconds: 1800,
   bookmarkSeconds: 60,
+  fairness: defaultFairness,
 }
 
 /** What every request works with. */
@@ -39,10 +45,12 @@ export interface Core {
   schemas: SchemaChecks
   hub: WatchHub
   bookmarks: Bookmarks
+  seats: Seats
   clock: Clock
   random: Random
   log: Log
   limits: Limits
+  metrics?: ApiMetrics
   /** Aborted when the API closes. */
   closing: AbortSignal
 }

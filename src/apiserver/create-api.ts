@@ -7,7 +7,10 @@ import { type AuditSink, auditLine } from './audit/audit-event.ts'
 import { type Core, defaultLimits, type Limits } from './call.ts'
 import { dispatch } from './dispatch.ts'
 import { type Documents, documentsOf } from './documents.ts'
+import type { Release } from './fairness/fair-queue.ts'
+import { isRefusal, Seats } from './fairness/seats.ts'
 import { type HealthChecks, health } from './health.ts'
+import type { ApiMetrics } from './metrics/api-metrics.ts'
 import { startNamespaceLifecycle } from './namespace-lifecycle.ts'
 import { uuid } from './object-name.ts'
 import { createObjectReader } from './object-reader.ts'
@@ -16,7 +19,7 @@ import type { ObjectReader } from './reader.ts'
 import { type RequestInfo, requestInfo } from './request-info.ts'
 import { indexResources } from './resource-index.ts'
 import type { Resource } from './resources/resource.ts'
-import { pageNotFound, statusOf, statusResponse } from './response.ts'
+import { pageNotFound, statusOf, statusResponse, tooManyRequests } from './response.ts'
 import { whenComplete, withoutBody } from './response-end.ts'
 import { type SchemaChecks, servedSchemas } from './schema-checks.ts'
 import { observeWrites } from './storage/observe-writes.ts'
@@ -35,18 +38,25 @@ export interface ApiOptions {
   random: Random
   log: Log
   audit?: AuditSink
+  /** Absent: nothing is counted, and /metrics is not served. */
+  metrics?: ApiMetrics
   /** What is known of each kind's fields; those of wire/openapi when absent. */
   schemas?: SchemaChecks
   limits?: Partial<Limits>
 }
 
+/** Milliseconds that requests under way have when the API closes. */
+const GOODBYE = 10_000
+
 /** The embedded Kubernetes API over a store. It does not close the store. */
 export function createApi(options: ApiOptions): Api {
-  const { clock, random, log, audit } = options
+  const { clock, log, audit, metrics } = options
   const closing = new AbortController()
+  let shuttingDown = false
   const storage = observeWrites(options.store)
   const core = coreOf(options, storage.store, closing.signal)
-  const documents = documentsOf(options.resources)
+  const { seats } = core
+  metrics?.attach({ store: storage.store, resources: options.resources, seats })
   const resources = options.resources.filter(resource => resource.stored)
   const stops = [startNamespaceLifecycle, startOwnerLifecycle].map(begin =>
     begin({ store: storage.store, resources, clock, log }),
@@ -55,45 +65,41 @@ export function createApi(options: ApiOptions): Api {
     ping: () => undefined,
     log: () => undefined,
     storage: storage.failure,
-    shutdown: () => (closing.signal.aborted ? 'shutting down' : undefined),
+    shutdown: () => (shuttingDown ? 'shutting down' : undefined),
   }
+  const answerPath = nonResource({ checks, documents: documentsOf(options.resources), metrics })
 
   return {
     async handle(request, peer) {
-      const received = clock.now()
-      const seen: Seen = {}
-      let status: Status | undefined
+      const record = begin(request, peer, clock)
       let response: ApiResponse
       try {
-        response = await answer(core, request, peer, seen, info =>
-          nonResource(request, info, checks, documents),
-        )
+        response = await answer(core, record, answerPath)
       } catch (error) {
-        status = statusOf(error)
-        if (status.code === 500) log.error('a request failed', { url: request.url, error: String(error) })
-        response = statusResponse(status)
+        record.status = statusOf(error)
+        if (record.status.code === 500)
+          log.error('a request failed', { url: request.url, error: String(error) })
+        response = statusResponse(record.status)
       }
+      record.code = response.status
       if (request.method === 'HEAD') response = await withoutBody(response)
-      if (!audit) return response
-      const id = uuid(random)
-      response.headers['audit-id'] = id
-      const { identity, info = { path: request.url, query: new URLSearchParams(), verb: '' } } = seen
-      const code = response.status
-      return whenComplete(response, () =>
-        audit(
-          auditLine({ id, request, peer, info, identity, code, status, received, completed: clock.now() }),
-        ),
-      )
+      if (audit) response.headers['audit-id'] = record.id = uuid(options.random)
+      return whenComplete(response, () => end(record, options))
+    },
+    beginShutdown() {
+      shuttingDown = true
     },
     async close() {
+      shuttingDown = true
       closing.abort()
-      for (const stop of stops) stop()
+      for (const stop of stops.splice(0)) stop()
+      await seats.idle(GOODBYE)
     },
   }
 }
 
 function coreOf(options: ApiOptions, store: Store, closing: AbortSignal): Core {
-  const { access, clock, random, log } = options
+  const { access, clock, random, log, metrics } = options
   const limits = { ...defaultLimits, ...options.limits }
   return {
     store,
@@ -103,45 +109,94 @@ function coreOf(options: ApiOptions, store: Store, closing: AbortSignal): Core {
     schemas: options.schemas ?? servedSchemas,
     hub: new WatchHub(store),
     bookmarks: new Bookmarks(clock, limits.bookmarkSeconds),
+    seats: new Seats(clock, limits.fairness),
     clock,
     random,
     log,
     limits,
+    ...(metrics && { metrics }),
     closing,
   }
 }
 
-/** What was found out about a request, as far as it came: for its audit line. */
-interface Seen {
+/** What becomes known of a request on its way: for its audit line and the metrics. */
+interface RequestRecord {
+  id: string
+  request: ApiRequest
+  peer: Peer
   info?: RequestInfo
   identity?: Identity
+  /** Gives its seat back. */
+  release?: Release
+  code: number
+  /** Where the answer is one. */
+  status?: Status
+  /** Milliseconds since the epoch, and of the monotonic clock. */
+  received: number
+  began: number
 }
 
-/** Who is it, may it, do it: Kubernetes' order. Throws what response.ts makes a Status of. */
-async function answer(
-  core: Core,
-  request: ApiRequest,
-  peer: Peer,
-  seen: Seen,
-  answerPath: (info: RequestInfo) => ApiResponse,
-): Promise<ApiResponse> {
+function begin(request: ApiRequest, peer: Peer, clock: Clock): RequestRecord {
+  return { id: '', request, peer, code: 0, received: clock.now(), began: clock.monotonic() }
+}
+
+function end(record: RequestRecord, { audit, metrics, clock }: ApiOptions): void {
+  record.release?.()
+  const { request, peer, info, identity, began } = record
+  metrics?.answered({
+    ...record,
+    method: request.method,
+    info,
+    identity,
+    certificate: peer.certificates?.[0],
+    seconds: (clock.monotonic() - began) / 1000,
+  })
+  audit?.(
+    auditLine({
+      ...record,
+      info: info ?? { path: request.url, query: new URLSearchParams(), verb: '' },
+      identity,
+      status: record.status,
+      completed: clock.now(),
+    }),
+  )
+}
+
+/** Who is it, is it its turn, may it, do it: Kubernetes' order. Throws what response.ts makes a Status of. */
+async function answer(core: Core, record: RequestRecord, answerPath: AnswerPath): Promise<ApiResponse> {
+  const { request, peer } = record
   if (core.closing.aborted) throw apiError.unavailable('the server is shutting down')
   const info = requestInfo(request.method, request.url)
-  seen.info = info
+  record.info = info
   const identity = core.access.authenticate(request, peer)
-  seen.identity = identity
+  record.identity = identity
+  const seat = await core.seats.take(info, identity, request.signal)
+  if (isRefusal(seat)) {
+    core.metrics?.refused(identity, seat)
+    return tooManyRequests(core.limits.fairness.retryAfterSeconds)
+  }
+  record.release = seat
   if (info.resource) return dispatch(core, request, info, info.resource, identity.user)
   core.access.requireAllowed({ user: identity.user, verb: info.verb, path: info.path })
-  return answerPath(info)
+  return answerPath(request, info)
 }
 
-/** Paths that are no resource: health, version, discovery, OpenAPI. */
-function nonResource(
-  request: ApiRequest,
-  info: RequestInfo,
-  checks: HealthChecks,
-  documents: Documents,
-): ApiResponse {
-  if (request.method !== 'GET' && request.method !== 'HEAD') return pageNotFound()
-  return health(info.path, info.query, checks) ?? documents(request, info) ?? pageNotFound()
+type AnswerPath = (request: ApiRequest, info: RequestInfo) => ApiResponse | Promise<ApiResponse>
+
+/** Paths that are no resource: health, metrics, version, discovery, OpenAPI. */
+function nonResource(of: {
+  checks: HealthChecks
+  documents: Documents
+  metrics: ApiMetrics | undefined
+}): AnswerPath {
+  return (request, info) => {
+    if (request.method !== 'GET' && request.method !== 'HEAD') return pageNotFound()
+    if (info.path === '/metrics' && of.metrics) return metricsPage(of.metrics)
+    return health(info.path, info.query, of.checks) ?? of.documents(request, info) ?? pageNotFound()
+  }
+}
+
+async function metricsPage(metrics: ApiMetrics): Promise<ApiResponse> {
+  const { contentType, text } = await metrics.render()
+  return { status: 200, headers: { 'content-type': contentType }, body: new TextEncoder().encode(text) }
 }

@@ -12,9 +12,13 @@ export function inProcessTransport(api: Api, peer: Peer, headers: Record<string,
   async function request(request: ApiRequest): Promise<ApiResponse> {
     if (request.signal?.aborted) throw aborted(request)
     const response = await api.handle({ ...request, headers: { ...headers, ...request.headers } }, peer)
-    if (request.signal?.aborted) throw aborted(request)
-    if (response.body instanceof Uint8Array) return response
-    return { ...response, body: closable(response.body, streams) }
+    const stream = response.body instanceof Uint8Array ? undefined : response.body
+    if (request.signal?.aborted) {
+      await stream?.[Symbol.asyncIterator]().return?.()
+      throw aborted(request)
+    }
+    if (!stream) return response
+    return { ...response, body: closable(stream, streams) }
   }
 
   return {

@@ -34,6 +34,13 @@ export function text(status: number, body: string): ApiResponse {
 /** What net/http answers to a path that nobody serves. */
 export const pageNotFound = () => text(404, '404 page not found\n')
 
+/** What kube-apiserver's fairness filter answers: plain text, no Status. */
+export function tooManyRequests(retryAfterSeconds: number): ApiResponse {
+  const response = text(429, 'Too many requests, please try again later.\n')
+  response.headers['retry-after'] = String(retryAfterSeconds)
+  return response
+}
+
 /**
  * The Status that an error is answered with. An error that is not meant for clients becomes a plain 500: its message
  * may hold anything, so only the log gets it.

@@ -64,6 +64,7 @@ function echo(seen: { request: ApiRequest; peer: Peer }[]): Api {
         body: new TextEncoder().encode('seen'),
       }
     },
+    beginShutdown() {},
     async close() {},
   }
 }
