@@ -52,6 +52,18 @@ const anonymous = { username: 'system:anonymous', groups: ['system:unauthenticat
 const csr = { group: 'certificates.k8s.io', resource: 'certificatesigningrequests' }
 const signers = { group: 'certificates.k8s.io', resource: 'signers' }
 
+const account = person('system:serviceaccount:ns:name', 'system:serviceaccounts')
+
+test('T-1: every service account reads trust bundles and what verifies its tokens, and nobody else does', () => {
+  const access = accessOver(policy)
+  const bundles = { verb: 'list', group: 'certificates.k8s.io', resource: 'clustertrustbundles' }
+  const keys = { verb: 'get', path: '/openid/v1/jwks' }
+  for (const asked of [bundles, keys, { verb: 'get', path: '/.well-known/openid-configuration' }]) {
+    assert.ok(access.authorize({ user: account, ...asked }).allowed)
+    assert.ok(!access.authorize({ user: person('u'), ...asked }).allowed)
+  }
+})
+
 const decisions: [asked: Attributes, allowed: boolean][] = [
   [{ user: anonymous, verb: 'get', path: '/version' }, true],
   [{ user: anonymous, verb: 'get', path: '/readyz' }, true],

@@ -11,7 +11,7 @@ import { impersonatedUser, impersonationRights } from './authentication/imperson
 import { impersonationRequested } from './authentication/impersonation-headers.ts'
 import { type Authorizer, createAuthorizer, withSelectedName } from './authorization/authorizer.ts'
 import { forbidden } from './authorization/forbidden.ts'
-import { emptyNodeGraph, type NodeGraph } from './authorization/node-graph.ts'
+import { createNodeGraph, type NodeGraph } from './authorization/node-graph.ts'
 
 export interface AccessOptions {
   reader: ObjectReader
@@ -19,7 +19,7 @@ export interface AccessOptions {
   /** PEM bundle that client certificates must chain to. */
   clientCertificateAuthorities: string
   log: Log
-  /** What nodes may read because of their pods; nothing without it. */
+  /** What nodes may read because of their pods; made of the reader's pods when absent. */
   nodeGraph?: NodeGraph
 }
 
@@ -27,7 +27,7 @@ export interface AccessOptions {
 export function createAccess(options: AccessOptions): Access {
   const { reader, clock, log } = options
   const clientCertificates = createClientCertificateAuthenticator(options.clientCertificateAuthorities)
-  const authorizer = createAuthorizer(reader, options.nodeGraph ?? emptyNodeGraph)
+  const authorizer = createAuthorizer(reader, options.nodeGraph ?? createNodeGraph(reader))
 
   return {
     authenticate(request, peer) {

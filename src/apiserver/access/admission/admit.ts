@@ -5,6 +5,7 @@ import { guardApproval, guardSigning, restrictSubject } from './certificate-requ
 import { restrictNode } from './node-restriction.ts'
 import { guardEscalation } from './rbac-escalation.ts'
 import { refuse } from './refuse.ts'
+import { guardAttestation } from './trust-bundles.ts'
 
 const immortalNamespaces: readonly string[] = ['default', 'kube-system', 'kube-public']
 
@@ -17,6 +18,9 @@ export function admit(request: AdmissionRequest, authorizer: Authorizer, reader:
     guardApproval(request, authorizer.authorize)
     guardSigning(request, authorizer.authorize)
     restrictSubject(request)
+  }
+  if (request.group === 'certificates.k8s.io' && request.resource === 'clustertrustbundles') {
+    guardAttestation(request, authorizer.authorize)
   }
 }
 

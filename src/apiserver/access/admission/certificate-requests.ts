@@ -14,7 +14,7 @@ type Authorize = (attributes: Attributes) => Decision
 export function mayForSigner(
   authorize: Authorize,
   user: UserInfo,
-  verb: 'approve' | 'sign',
+  verb: 'approve' | 'attest' | 'sign',
   signerName: string,
 ): boolean {
   const [domain = ''] = signerName.split('/')

@@ -29,4 +29,5 @@ export const nodeRules: readonly PolicyRule[] = [
   rule('storage.k8s.io', ['csinodes'], ['create', 'delete', 'get', 'patch', 'update']),
   rule('node.k8s.io', ['runtimeclasses'], read),
   rule('resource.k8s.io', ['resourceslices'], ['deletecollection']),
+  rule('certificates.k8s.io', ['clustertrustbundles'], read),
 ]

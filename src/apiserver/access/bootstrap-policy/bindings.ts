@@ -27,6 +27,9 @@ export const clusterRoleBindings: readonly RoleBinding[] = [
   clusterRoleBinding('system:discovery', 'system:discovery', [group(systemGroups.authenticated)]),
   clusterRoleBinding('system:public-info-viewer', 'system:public-info-viewer', everybody),
   clusterRoleBinding('system:monitoring', 'system:monitoring', [group('system:monitoring')]),
+  ...['service-account-issuer-discovery', 'cluster-trust-bundle-discovery'].map(name =>
+    clusterRoleBinding(`system:${name}`, `system:${name}`, [group(systemGroups.serviceAccounts)]),
+  ),
   // The Node authorizer does its work, so it is bound to nobody.
   clusterRoleBinding('system:node', 'system:node', []),
   ...components.map(name => clusterRoleBinding(`system:${name}`, `system:${name}`, [user(`system:${name}`)])),

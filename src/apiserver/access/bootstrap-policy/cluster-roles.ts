@@ -21,6 +21,12 @@ const forEverybody: ClusterRole[] = [
   clusterRole('system:monitoring', [
     allowPaths('/healthz /healthz/* /livez /livez/* /metrics /metrics/slis /readyz /readyz/*'),
   ]),
+  clusterRole('system:service-account-issuer-discovery', [
+    allowPaths(
+      '/.well-known/openid-configuration /.well-known/openid-configuration/ /openid/v1/jwks /openid/v1/jwks/',
+    ),
+  ]),
+  clusterRole('system:cluster-trust-bundle-discovery', [allow(read, csrGroup, 'clustertrustbundles')]),
 ]
 
 const forNodes: ClusterRole[] = [

@@ -36,6 +36,7 @@ const parts: ClusterRole[] = [
       allow(read, '-', 'configmaps endpoints pods serviceaccounts services services/status'),
       allow(read, '-', 'bindings events limitranges namespaces/status pods/log pods/status resourcequotas'),
       allow(read, '-', 'namespaces'),
+      allow(read, 'discovery.k8s.io', 'endpointslices'),
     ],
     aggregateTo('view'),
   ),

@@ -5,6 +5,7 @@ const groups: Readonly<Record<string, string>> = {
   leases: 'coordination.k8s.io',
   csinodes: 'storage.k8s.io',
   certificatesigningrequests: 'certificates.k8s.io',
+  clustertrustbundles: 'certificates.k8s.io',
   resourceslices: 'resource.k8s.io',
   clusterroles: 'rbac.authorization.k8s.io',
   clusterrolebindings: 'rbac.authorization.k8s.io',
