@@ -96,6 +96,15 @@ const kinds = {
   PREPARED_SPENT: {
     meaning: 'A prepared certificate was already signed, or is not for this CA; prepare it again.',
   },
+  // pods
+  POD_RUNTIME_UNAVAILABLE: {
+    meaning: 'Static pods cannot be run now; the sentence says what is missing. It is tried again.',
+    exit: 1,
+  },
+  POD_VOLUME_NOT_READY: {
+    meaning: 'A hostPath of a static pod is not what its type says; the pod waits for it.',
+  },
+  POD_UNKNOWN: { meaning: 'There is no static pod, container or log of this name on the node.', exit: 1 },
   // apiserver: the embedded API
   STORAGE_FAILED: {
     meaning:

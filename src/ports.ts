@@ -27,6 +27,8 @@ export interface Random {
 
 export interface FileStat {
   kind: 'file' | 'directory' | 'symlink' | 'other'
+  /** Which `other` it is, where the disk knows. */
+  special?: 'socket' | 'character device' | 'block device' | 'pipe'
   /** Permission bits only, e.g. 0o600. */
   mode: number
   /** Bytes. */
@@ -61,8 +63,79 @@ export interface Disk {
   stat(path: string): Promise<FileStat>
   /** Creates the folder and its parents; one that is there keeps its mode. */
   makeDirectory(path: string, mode: number): Promise<void>
+  /** Removes an empty folder. Absent: empty folders stay. */
+  removeDirectory?(path: string): Promise<void>
   /** Makes renames and removals in the folder durable (fsync on the folder). */
   syncDirectory(path: string): Promise<void>
+  /**
+   * Calls `onChange` when something in the folder changed, perhaps more often than needed, and `onEnd` when it cannot tell
+   * any longer (the folder went away). undefined: this folder cannot be watched now. Absent: no folder can be.
+   */
+  watch?(directory: string, onChange: () => void, onEnd: () => void): { close(): void } | undefined
+}
+
+export interface SpawnOrder {
+  /** Absolute path. */
+  command: string
+  args: readonly string[]
+  /** The whole of it: nothing is inherited. */
+  environment: Readonly<Record<string, string>>
+  directory: string
+}
+
+/** A child that outlives us. */
+export interface SpawnedProcess {
+  /** Also the id of its process group and session. */
+  processId: number
+  /** Resolves when it has ended; how, it has to leave on disk itself. */
+  ended: Promise<void>
+}
+
+export interface RunOrder extends SpawnOrder {
+  /** Ends it and its process group. */
+  signal?: AbortSignal
+  /** Bytes of stdout and of stderr that are kept; it is ended when it writes more to stdout. */
+  mostOutput: number
+}
+
+export interface RunResult {
+  /** Exit code; 128 + the signal's number when a signal ended it. */
+  code: number
+  stdout: Uint8Array
+  stderr: Uint8Array
+}
+
+/** Processes. Each gets a session and process group of its own. Errors are those of node:child_process (ENOENT, EACCES …). */
+export interface Spawn {
+  /** User id that we run as. */
+  readonly user: number
+  /** Starts a child that outlives us; stdout and stderr are appended to the file `output`. */
+  start(order: SpawnOrder & { output: string }): Promise<SpawnedProcess>
+  /** Runs a child to its end. Rejects with an AbortError when the signal ended it. */
+  run(order: RunOrder): Promise<RunResult>
+  /** Signals a process, or with a negative number a process group. One that is gone is not an error. */
+  signal(target: number, signal: 'SIGTERM' | 'SIGKILL'): void
+}
+
+export interface HttpRequest {
+  method: string
+  /** http: or https:. */
+  url: string
+  headers?: Readonly<Record<string, string>>
+  body?: string
+  /** Through this unix socket instead of the URL's host. */
+  socketPath?: string
+  signal: AbortSignal
+  /** Bytes of the answer that are kept; a longer one is cut. */
+  mostBody: number
+}
+
+/** Plain connections to what runs on this machine: probes and plugins. Never used for the API. */
+export interface Net {
+  /** One request on a connection of its own; TLS is not verified (as a kubelet's probes). */
+  http(request: HttpRequest): Promise<{ status: number; body: string }>
+  /** Resolves when a TCP connection could be opened; it is closed again. */
+  connect(host: string, port: number, signal: AbortSignal): Promise<void>
 }
 
 /** What a room that reports progress or trouble writes to. Values must be free of secrets. */

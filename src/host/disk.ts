@@ -1,4 +1,5 @@
-import { lstat, mkdir, open, readdir, readFile, readlink, rename, rm, symlink } from 'node:fs/promises'
+import { watch } from 'node:fs'
+import { lstat, mkdir, open, readdir, readFile, readlink, rename, rm, rmdir, symlink } from 'node:fs/promises'
 import type { Disk, FileStat } from '../ports.ts'
 
 function kindOf(entry: {
@@ -9,6 +10,18 @@ function kindOf(entry: {
   if (entry.isFile()) return 'file'
   if (entry.isDirectory()) return 'directory'
   return entry.isSymbolicLink() ? 'symlink' : 'other'
+}
+
+function specialOf(entry: {
+  isSocket(): boolean
+  isCharacterDevice(): boolean
+  isBlockDevice(): boolean
+  isFIFO(): boolean
+}): FileStat['special'] {
+  if (entry.isSocket()) return 'socket'
+  if (entry.isCharacterDevice()) return 'character device'
+  if (entry.isBlockDevice()) return 'block device'
+  return entry.isFIFO() ? 'pipe' : undefined
 }
 
 export const systemDisk: Disk = {
@@ -29,8 +42,10 @@ export const systemDisk: Disk = {
   list: async directory => (await readdir(directory)).sort(),
   async stat(path) {
     const entry = await lstat(path)
+    const special = specialOf(entry)
     return {
       kind: kindOf(entry),
+      ...(special && { special }),
       mode: entry.mode & 0o777,
       size: entry.size,
       modified: entry.mtimeMs,
@@ -40,12 +55,26 @@ export const systemDisk: Disk = {
   makeDirectory: async (path, mode) => {
     await mkdir(path, { recursive: true, mode })
   },
+  removeDirectory: path => rmdir(path),
   async syncDirectory(path) {
     const directory = await open(path, 'r')
     try {
       await directory.sync()
     } finally {
       await directory.close()
+    }
+  },
+  watch(directory, onChange, onEnd) {
+    try {
+      const watcher = watch(directory, { persistent: false }, onChange)
+      watcher.on('error', () => {
+        watcher.close()
+        onEnd()
+      })
+      return watcher
+    } catch {
+      // Not there yet, or no inotify watch left: the caller looks from time to time instead.
+      return undefined
     }
   },
 }

@@ -1,0 +1,283 @@
+import { RollcallError } from '../../errors.ts'
+import { type Clock, type Disk, type Log, type Spawn, sleep, type Timer } from '../../ports.ts'
+import type { NodeFacts } from '../environment.ts'
+import { podKey, revisionOf, type StaticPod } from '../pod.ts'
+import type { ContainerRecord, Runtime, StartOrder } from '../runtime.ts'
+import { takeLock } from './agent-lock.ts'
+import { processCommand } from './process-command.ts'
+import { isRunning } from './process-identity.ts'
+import { processRefusals } from './process-rules.ts'
+import { removeTree } from './remove-tree.ts'
+import { currentRun, podFolder, type RunFacts, readPods, runFolder, type StoredRun } from './run-folder.ts'
+import { shimOrder } from './shim.ts'
+
+export interface ProcessRuntimeOptions {
+  /** Belongs to this runtime alone; created with mode 0700. */
+  stateDirectory: string
+  /** Containers may run as root. */
+  allowRoot: boolean
+  /** What containers are told of the node. */
+  node(): NodeFacts
+  spawn: Spawn
+  disk: Disk
+  clock: Clock
+  log: Log
+}
+
+/** Milliseconds between two looks at processes that an earlier agent started; while one is being stopped, shorter. */
+const adoptedPoll = 2000
+const stoppingPoll = 100
+
+/**
+ * Runs containers as plain processes of the host, each under a shim in a session of its own (shim.ts), so that they
+ * outlive the agent. Everything about them is on disk (run-folder.ts); the next agent finds them there and knows them by
+ * process id, start time and boot id.
+ */
+export class ProcessRuntime implements Runtime {
+  readonly name = 'process'
+  readonly #options: ProcessRuntimeOptions
+  readonly #root: string
+  readonly #pods = new Map<string, StaticPod>()
+  readonly #runs = new Map<string, StoredRun>()
+  /** Runs of our own children, whose end we are told. */
+  readonly #children = new Set<string>()
+  readonly #listeners = new Set<() => void>()
+  readonly #closing = new AbortController()
+  #poll: Timer | undefined
+
+  constructor(options: ProcessRuntimeOptions) {
+    this.#options = options
+    this.#root = `${options.stateDirectory}/pods`
+  }
+
+  refusals(pod: StaticPod): string[] {
+    const { spawn, allowRoot } = this.#options
+    return processRefusals(pod, { agentUser: spawn.user, allowRoot })
+  }
+
+  async open(): Promise<void> {
+    const { disk, stateDirectory, log } = this.#options
+    await disk.makeDirectory(this.#root, 0o700)
+    await takeLock(`${stateDirectory}/agent`, disk)
+    const found = await readPods(this.#root, disk, (path, error) => {
+      log.error('what is left of a static pod cannot be read; look at it and remove it', {
+        path,
+        error: String(error),
+      })
+    })
+    for (const { pod, runs } of found) {
+      this.#pods.set(pod.metadata.uid, pod)
+      for (const run of runs) this.#runs.set(run.record.id, run)
+      const running = runs.filter(({ record }) => record.state === 'Running').length
+      if (running > 0)
+        log.info('a static pod that runs already was taken over', { pod: podKey(pod), containers: running })
+    }
+    this.#pollAdopted()
+  }
+
+  pods(): readonly StaticPod[] {
+    return [...this.#pods.values()]
+  }
+
+  containers(): readonly ContainerRecord[] {
+    return [...this.#runs.values()].map(({ record }) => record)
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  async start(order: StartOrder): Promise<void> {
+    const { spawn, disk, clock, node } = this.#options
+    const facts = factsOf(order, clock.now())
+    const parent = podFolder(this.#root, order.pod)
+    const folder = runFolder(parent, facts)
+    // Left by an agent that died before the shim began: it finds no folder and ends.
+    await removeTree(folder, disk)
+    await disk.makeDirectory(folder, 0o700)
+    await this.#storePod(order.pod, parent)
+    await writeWhole(`${folder}/run.json`, JSON.stringify(facts), disk)
+    const { prefix, command, environment, directory } = processCommand(order.pod, order.container, {
+      ...node(),
+      agentUser: spawn.user,
+    })
+    const started = {
+      ...shimOrder(folder, [...prefix, ...command]),
+      environment,
+      directory,
+      output: `${folder}.log`,
+    }
+    this.#children.add(facts.id)
+    let ended: Promise<void>
+    try {
+      ended = (await spawn.start(started)).ended
+    } catch (error) {
+      await disk.write(`${folder}/exit`, `127\n${error instanceof Error ? error.message : error}\n`, {
+        mode: 0o600,
+      })
+      ended = Promise.resolve()
+    }
+    this.#runs.set(facts.id, { record: { ...facts, state: 'Running' }, folder, identity: undefined })
+    void ended.then(() => this.#refresh(facts.id))
+    this.#tell()
+  }
+
+  async stop(record: ContainerRecord, grace: number): Promise<void> {
+    const { clock, spawn } = this.#options
+    const identity = await this.#identityOf(record.id)
+    if (!identity) return this.#refresh(record.id)
+    if (grace > 0) {
+      spawn.signal(identity.processId, 'SIGTERM')
+      if (await this.#endsWithin(record.id, grace * 1000)) return
+    }
+    // Looked at again: its id may have gone to somebody else meanwhile.
+    if (await isRunning(identity, this.#options.disk)) spawn.signal(-identity.processId, 'SIGKILL')
+    while (!this.#closing.signal.aborted && !(await this.#endsWithin(record.id, stoppingPoll))) {
+      await sleep(clock, stoppingPoll, this.#closing.signal)
+    }
+  }
+
+  async remove(record: ContainerRecord): Promise<void> {
+    const run = this.#runs.get(record.id)
+    if (!run) return
+    await removeTree(run.folder, this.#options.disk)
+    this.#runs.delete(record.id)
+    this.#tell()
+  }
+
+  async removePod(pod: StaticPod): Promise<void> {
+    if (!this.#pods.delete(pod.metadata.uid)) return
+    await removeTree(podFolder(this.#root, pod), this.#options.disk)
+  }
+
+  async exec(record: ContainerRecord, command: readonly string[], signal: AbortSignal): Promise<number> {
+    const { spawn, node } = this.#options
+    const pod = this.#pods.get(record.podUid)
+    const container = [...(pod?.spec.initContainers ?? []), ...(pod?.spec.containers ?? [])].find(
+      ({ name }) => name === record.container,
+    )
+    if (!pod || !container) throw new RollcallError('POD_UNKNOWN', `There is no container ${record.id}.`)
+    const { prefix, environment, directory } = processCommand(pod, container, {
+      ...node(),
+      agentUser: spawn.user,
+    })
+    const [program = '', ...args] = [...prefix, ...command]
+    const { code } = await spawn.run({
+      command: program,
+      args,
+      environment,
+      directory,
+      signal,
+      mostOutput: 10 * 1024,
+    })
+    return code
+  }
+
+  logPath(record: ContainerRecord): string {
+    return `${this.#runs.get(record.id)?.folder}.log`
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    this.#poll?.cancel()
+  }
+
+  async #storePod(pod: StaticPod, folder: string): Promise<void> {
+    const known = this.#pods.get(pod.metadata.uid)
+    if (known && revisionOf(known) === revisionOf(pod)) return
+    await writeWhole(`${folder}/pod.json`, JSON.stringify(pod), this.#options.disk)
+    this.#pods.set(pod.metadata.uid, pod)
+  }
+
+  /** Who the shim is, if it runs; waits for one that has just been started to say so. */
+  async #identityOf(id: string) {
+    const { disk, clock } = this.#options
+    for (;;) {
+      const run = this.#runs.get(id)
+      if (!run || run.record.state === 'Exited' || this.#closing.signal.aborted) return undefined
+      const seen = await currentRun(run.folder, factsOfRecord(run.record), disk)
+      if (seen.record.state === 'Running') return seen.identity
+      if (seen.identity || !this.#children.has(id)) return undefined
+      await sleep(clock, stoppingPoll, this.#closing.signal)
+    }
+  }
+
+  async #endsWithin(id: string, milliseconds: number): Promise<boolean> {
+    const { clock } = this.#options
+    const began = clock.monotonic()
+    for (;;) {
+      const left = milliseconds - (clock.monotonic() - began)
+      if (!this.#children.has(id)) await this.#refresh(id)
+      if (this.#runs.get(id)?.record.state !== 'Running' || this.#closing.signal.aborted) return true
+      if (left <= 0) return false
+      await this.#nextChange(Math.min(left, this.#children.has(id) ? left : stoppingPoll))
+    }
+  }
+
+  #nextChange(milliseconds: number): Promise<void> {
+    return new Promise(resolve => {
+      const done = () => {
+        timer.cancel()
+        end()
+        this.#closing.signal.removeEventListener('abort', done)
+        resolve()
+      }
+      const timer = this.#options.clock.after(milliseconds, done)
+      const end = this.onChange(done)
+      this.#closing.signal.addEventListener('abort', done, { once: true })
+    })
+  }
+
+  /** Looks at a run; one that has ended is known to have from now on. */
+  async #refresh(id: string): Promise<void> {
+    const run = this.#runs.get(id)
+    if (!run || run.record.state === 'Exited') return
+    const seen = await currentRun(run.folder, factsOfRecord(run.record), this.#options.disk)
+    if (seen.record.state === 'Running' || this.#runs.get(id) !== run) return
+    this.#runs.set(id, seen)
+    this.#children.delete(id)
+    this.#tell()
+  }
+
+  #pollAdopted(): void {
+    const adopted = [...this.#runs.values()].filter(
+      ({ record }) => record.state === 'Running' && !this.#children.has(record.id),
+    )
+    if (adopted.length === 0 || this.#closing.signal.aborted) return
+    this.#poll = this.#options.clock.after(adoptedPoll, () => {
+      const looks = adopted.map(({ record }) => this.#refresh(record.id))
+      void Promise.allSettled(looks).then(() => this.#pollAdopted())
+    })
+  }
+
+  #tell(): void {
+    for (const listener of [...this.#listeners]) listener()
+  }
+}
+
+function factsOf({ pod, container, init, attempt, crashes }: StartOrder, now: number): RunFacts {
+  const { uid } = pod.metadata
+  return {
+    id: `process://${uid}/${container.name}/${attempt}`,
+    podKey: podKey(pod),
+    podUid: uid,
+    revision: revisionOf(pod),
+    container: container.name,
+    init,
+    attempt,
+    crashes,
+    startedAt: now,
+  }
+}
+
+function factsOfRecord(record: ContainerRecord): RunFacts {
+  const { state: _, finishedAt: __, exitCode: ___, reason: ____, message: _____, ...facts } = record
+  return facts
+}
+
+/** Never half a file, whatever happens. */
+async function writeWhole(path: string, text: string, disk: Disk): Promise<void> {
+  await disk.write(`${path}.new`, text, { mode: 0o600 })
+  await disk.rename(`${path}.new`, path)
+}

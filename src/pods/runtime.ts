@@ -1,0 +1,66 @@
+/** What runs containers: the CRI of a container runtime, or plain processes of the host (process/). */
+import type { Container, StaticPod } from './pod.ts'
+
+/** One run of one container, under way or over. */
+export interface ContainerRecord {
+  /** Stays the same across restarts of the agent. */
+  id: string
+  /** The pod it belongs to: `namespace/name` of the static pod, its uid, and the revision of its manifest. */
+  podKey: string
+  podUid: string
+  revision: string
+  container: string
+  init: boolean
+  /** Which run of the container in this pod it is, from 0: Kubernetes' restartCount. */
+  attempt: number
+  /** Restarts in a row without a long run between them, before this run. */
+  crashes: number
+  state: 'Running' | 'Exited'
+  /** Milliseconds since the epoch. */
+  startedAt: number
+  finishedAt?: number
+  /** 128 + the signal's number where a signal ended it; undefined while it runs. */
+  exitCode?: number
+  /** As Kubernetes says: Completed, Error, OOMKilled, ContainerCannotRun. */
+  reason?: string
+  message?: string
+}
+
+export interface StartOrder {
+  pod: StaticPod
+  container: Container
+  init: boolean
+  attempt: number
+  crashes: number
+}
+
+export interface Runtime {
+  readonly name: string
+  /** Why this runtime cannot run the pod as the manifest says, one sentence each; empty: it can. */
+  refusals(pod: StaticPod): string[]
+  /**
+   * Finds what an earlier agent left. Rejects with POD_RUNTIME_UNAVAILABLE while the runtime cannot be used (no socket,
+   * another agent has it); called again later then.
+   */
+  open(): Promise<void>
+  /** The pods that it has containers of, as they were when these were started. */
+  pods(): readonly StaticPod[]
+  /** All runs it has and only those that this agent or an earlier one started. */
+  containers(): readonly ContainerRecord[]
+  /** Called after `containers()` changed. The function returned ends it. */
+  onChange(listener: () => void): () => void
+  /** Starts a container. One that cannot be run is a record that has exited; rejects when not even that is possible. */
+  start(order: StartOrder): Promise<void>
+  /** TERM, after `grace` seconds KILL. Resolves when the record has exited. */
+  stop(record: ContainerRecord, grace: number): Promise<void>
+  /** Forgets a record that has exited, with all that it left but its log. */
+  remove(record: ContainerRecord): Promise<void>
+  /** Forgets a pod without containers, with its logs and volumes. */
+  removePod(pod: StaticPod): Promise<void>
+  /** Runs a command as the container would; resolves with the exit code and rejects when it cannot be run. */
+  exec(record: ContainerRecord, command: readonly string[], signal: AbortSignal): Promise<number>
+  /** Where the log of a run is on disk. */
+  logPath(record: ContainerRecord): string
+  /** Ends what belongs to this agent. The containers go on. */
+  close(): Promise<void>
+}
