@@ -101,6 +101,8 @@ export function createApi(options: ApiOptions): Api {
 function coreOf(options: ApiOptions, store: Store, closing: AbortSignal): Core {
   const { access, clock, random, log, metrics } = options
   const limits = { ...defaultLimits, ...options.limits }
+  const watches = new Set<() => void>()
+  closing.addEventListener('abort', () => [...watches].forEach(end => void end()), { once: true })
   return {
     store,
     access,
@@ -116,6 +118,7 @@ function coreOf(options: ApiOptions, store: Store, closing: AbortSignal): Core {
     limits,
     ...(metrics && { metrics }),
     closing,
+    watches,
   }
 }
 

@@ -109,12 +109,14 @@ function startTimers(
     feed.end()
   })
   stops.push(() => timer.cancel())
-  onAbort(core.closing, () => feed.end(), stops)
-  if (request.signal) onAbort(request.signal, () => feed.abort(), stops)
-}
-
-function onAbort(signal: AbortSignal, run: () => void, stops: (() => void)[]): void {
-  signal.addEventListener('abort', run, { once: true })
-  stops.push(() => signal.removeEventListener('abort', run))
-  if (signal.aborted) run()
+  const end = () => feed.end()
+  core.watches.add(end)
+  stops.push(() => core.watches.delete(end))
+  if (core.closing.aborted) end()
+  const { signal } = request
+  if (!signal) return
+  const abort = () => feed.abort()
+  signal.addEventListener('abort', abort, { once: true })
+  stops.push(() => signal.removeEventListener('abort', abort))
+  if (signal.aborted) abort()
 }
