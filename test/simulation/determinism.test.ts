@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { test } from 'node:test'
-import { promisify } from 'node:util'
 import { runSeed } from '../../src/fleet/simulated/scenario.ts'
 import { freshCluster } from './fresh-cluster.ts'
+import { runScript } from './own-process.ts'
 
 const seed = '7'
 
@@ -19,11 +18,6 @@ test('a seed gives the same digest of all events again, also in another process;
   assert.equal(anew.digest, first.digest)
   assert.notEqual(other.digest, first.digest)
 
-  const env = { ...process.env, ROLLCALL_SEED: seed, TZ: 'Pacific/Auckland', LC_ALL: 'tr_TR.UTF-8' }
-  const run = promisify(execFile)(process.execPath, [`${import.meta.dirname}/run-seeds.ts`], {
-    env,
-    maxBuffer: 1e9,
-  })
-  const { stderr } = await run
-  assert.match(stderr, new RegExp(`digest ${first.digest}`))
+  const env = { ROLLCALL_SEED: seed, TZ: 'Pacific/Auckland', LC_ALL: 'tr_TR.UTF-8' }
+  assert.match(await runScript('run-seeds.ts', env), new RegExp(`digest ${first.digest}`))
 })
