@@ -1,0 +1,133 @@
+/** Every check, in the order of their ids. Adding one is a file in checks/ and a line here. */
+import type { Check } from './check.ts'
+import { a01 } from './checks/a01-bootstrap-token-expired.ts'
+import { a03 } from './checks/a03-token-id-mismatch.ts'
+import { a04 } from './checks/a04-token-not-for-authentication.ts'
+import { a05 } from './checks/a05-token-secret-type.ts'
+import { a06 } from './checks/a06-token-group.ts'
+import { a08 } from './checks/a08-cluster-info-unsigned.ts'
+import { a10 } from './checks/a10-no-credential-left.ts'
+import { a13 } from './checks/a13-api-certificate-lacks-name.ts'
+import { a15 } from './checks/a15-anonymous-bootstrap.ts'
+import { a18 } from './checks/a18-volatile-directory.ts'
+import { a20 } from './checks/a20-api-certificate-expires.ts'
+import { b01 } from './checks/b01-may-not-create-requests.ts'
+import { b04 } from './checks/b04-upper-case-name.ts'
+import { b05 } from './checks/b05-empty-name.ts'
+import { b10 } from './checks/b10-no-addresses.ts'
+import { b11 } from './checks/b11-self-signed-serving.ts'
+import { b13 } from './checks/b13-request-storm.ts'
+import { b14 } from './checks/b14-request-pile-up.ts'
+import { c01 } from './checks/c01-first-request-not-authorised.ts'
+import { c02 } from './checks/c02-renewal-not-authorised.ts'
+import { c03 } from './checks/c03-no-client-approver.ts'
+import { c04 } from './checks/c04-serving-request-waits.ts'
+import { c05 } from './checks/c05-san-not-on-node.ts'
+import { c07 } from './checks/c07-wrong-usages.ts'
+import { c08 } from './checks/c08-requester-is-not-the-node.ts'
+import { c09 } from './checks/c09-denied.ts'
+import { c10 } from './checks/c10-node-missing.ts'
+import { c16 } from './checks/c16-foreign-name-issued.ts'
+import { d01 } from './checks/d01-no-signer.ts'
+import { d02 } from './checks/d02-controller-manager-down.ts'
+import { d03 } from './checks/d03-signing-ca-expired.ts'
+import { d06 } from './checks/d06-signer-refused.ts'
+import { d07 } from './checks/d07-cut-off-by-ca.ts'
+import { d13 } from './checks/d13-weak-key.ts'
+import { e01 } from './checks/e01-dangling-link.ts'
+import { e02 } from './checks/e02-current-is-a-file.ts'
+import { e03 } from './checks/e03-updated-left.ts'
+import { e04 } from './checks/e04-unreadable-pair.ts'
+import { e05 } from './checks/e05-key-mismatch.ts'
+import { e07 } from './checks/e07-permissions.ts'
+import { e08 } from './checks/e08-old-pairs.ts'
+import { e09 } from './checks/e09-embedded-certificate.ts'
+import { e11 } from './checks/e11-client-certificate-expired.ts'
+import { e12 } from './checks/e12-not-yet-valid.ts'
+import { e13 } from './checks/e13-clock-skew.ts'
+import { e14 } from './checks/e14-issuer-not-trusted.ts'
+import { e15 } from './checks/e15-identity-taken.ts'
+import { e18 } from './checks/e18-rotation-overdue.ts'
+import { g01 } from './checks/g01-no-serving-certificate.ts'
+import { g05 } from './checks/g05-serving-name-missing.ts'
+import { g06 } from './checks/g06-address-changed.ts'
+import { g07 } from './checks/g07-serving-expired.ts'
+import { g10 } from './checks/g10-serving-of-other-ca.ts'
+import { g12 } from './checks/g12-other-nodes-certificate.ts'
+import { i02 } from './checks/i02-kubeconfig-ca-stale.ts'
+import { i03 } from './checks/i03-root-ca-unpublished.ts'
+import { i05 } from './checks/i05-join-path-stale.ts'
+import { i09 } from './checks/i09-bundle-garbage.ts'
+import { i11 } from './checks/i11-ca-ends.ts'
+import { z02 } from './checks/z02-too-many-requests.ts'
+import { z05 } from './checks/z05-own-certificate-ends.ts'
+import { z06 } from './checks/z06-two-approvers.ts'
+import { z07 } from './checks/z07-node-lease-stopped.ts'
+import { z08 } from './checks/z08-address-claimed-twice.ts'
+
+export const allChecks: readonly Check[] = [
+  a01,
+  a03,
+  a04,
+  a05,
+  a06,
+  a08,
+  a10,
+  a13,
+  a15,
+  a18,
+  a20,
+  b01,
+  b04,
+  b05,
+  b10,
+  b11,
+  b13,
+  b14,
+  c01,
+  c02,
+  c03,
+  c04,
+  c05,
+  c07,
+  c08,
+  c09,
+  c10,
+  c16,
+  d01,
+  d02,
+  d03,
+  d06,
+  d07,
+  d13,
+  e01,
+  e02,
+  e03,
+  e04,
+  e05,
+  e07,
+  e08,
+  e09,
+  e11,
+  e12,
+  e13,
+  e14,
+  e15,
+  e18,
+  g01,
+  g05,
+  g06,
+  g07,
+  g10,
+  g12,
+  i02,
+  i03,
+  i05,
+  i09,
+  i11,
+  z02,
+  z05,
+  z06,
+  z07,
+  z08,
+]

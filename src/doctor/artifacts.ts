@@ -1,0 +1,173 @@
+/**
+ * What the doctor looks at: gathered once, plain JSON, free of secrets, so that a bundle is these artifacts in a file and
+ * every check says the same of a bundle as of the cluster.
+ */
+import type { CertificateSigningRequest, KubeEvent, KubeNode, Lease } from '../kube/types.ts'
+
+/**
+ * One artifact, or why there is none. `forbidden`, `failed`: it could not be had, so a check that needs it is SKIP.
+ * `absent`: this cluster has no such thing; `notAsked`: not part of this run.
+ */
+export type Gathered<T> =
+  | { status: 'ok'; value: T }
+  | { status: 'forbidden' | 'failed' | 'absent' | 'notAsked'; reason: string }
+
+export type ArtifactStatus = Gathered<unknown>['status']
+
+export interface PublishedRoot {
+  namespace: string
+  /** Certificates in PEM, everything else left out; absent: the namespace has no kube-root-ca.crt. */
+  pem?: string
+}
+
+/** ConfigMap kube-public/cluster-info, the kubeconfig that a joining node starts from. */
+export interface ClusterInfo {
+  /** Absent where the kubeconfig cannot be read; `problem` says why. */
+  server?: string
+  /** PEM. */
+  certificateAuthority?: string
+  problem?: string
+  /** Token ids that signed it (`jws-kubeconfig-ID`). */
+  signedBy: string[]
+}
+
+/** A Secret bootstrap-token-*, without the secret part of the token. */
+export interface BootstrapTokenFacts {
+  /** Name of the Secret. */
+  name: string
+  type: string
+  tokenId: string
+  hasSecret: boolean
+  /** As written; empty: never. */
+  expiration: string
+  authentication: boolean
+  signing: boolean
+  groups: string[]
+}
+
+export type AccessPurpose = 'join' | 'nodeclient' | 'selfnodeclient'
+
+/** The answer to one SubjectAccessReview. */
+export interface AccessAnswer {
+  purpose: AccessPurpose
+  user: string
+  groups: string[]
+  allowed: boolean
+}
+
+/** What a TLS server presented. */
+export interface Served {
+  host: string
+  port: number
+  /** DER in base64, leaf first; empty where the handshake failed. */
+  chain: string[]
+  /** Why there was no handshake, e.g. `tls: internal error` or `connect ECONNREFUSED`. */
+  failure?: string
+}
+
+export interface NodeProbe extends Served {
+  node: string
+}
+
+/** One PREFIX-*.pem in a certificate directory. The key itself is never kept. */
+export interface PairFile {
+  name: string
+  kind: 'file' | 'symlink' | 'directory' | 'other'
+  mode: number
+  size: number
+  /** Where a symlink leads. */
+  target?: string
+  /** The file, or where its link leads, cannot be read: the error's code, e.g. ENOENT. */
+  unreadable?: string
+  /** Certificates in PEM, leaf first. */
+  certificates?: string
+  hasKey?: boolean
+  /** Absent where there is no certificate, no key, or one that cannot be read. */
+  keyMatches?: boolean
+}
+
+export interface CertDirectory {
+  path: string
+  files: PairFile[]
+}
+
+export interface KubeconfigFile {
+  path: string
+  /** Why it cannot be used: missing file, or the sentence of KUBECONFIG_INVALID. */
+  problem?: string
+  missing?: boolean
+  server?: string
+  /** PEM. */
+  certificateAuthority?: string
+  credential?: 'certificate' | 'token' | 'exec' | 'none'
+  /** client-certificate where it is a file; absent where it is embedded. */
+  certificateFile?: string
+  /** Files it names that are not there. */
+  missingFiles?: string[]
+  /** The client certificate it leads to, in PEM. */
+  certificate?: string
+}
+
+/** What the API answered to the bootstrap credential. */
+export interface BootstrapAttempt {
+  server: string
+  /** The HTTP status; 0: no answer. */
+  status: number
+  message: string
+}
+
+export interface Artifacts {
+  requests: CertificateSigningRequest[]
+  nodes: KubeNode[]
+  /** Those in kube-node-lease. */
+  nodeLeases: Lease[]
+  /** Those in kube-system of programs that approve and sign. */
+  controllerLeases: Lease[]
+  /** About Nodes and CertificateSigningRequests, warnings only. */
+  events: KubeEvent[]
+  rootCertificates: PublishedRoot[]
+  clusterInfo: ClusterInfo
+  /** client-ca-file of kube-system/extension-apiserver-authentication, PEM. */
+  clientTrust: string
+  bootstrapTokens: BootstrapTokenFacts[]
+  access: AccessAnswer[]
+  apiServing: Served
+  probes: NodeProbe[]
+  /** RFC 3339, whole seconds: the API's clock and ours at the same moment. */
+  clocks: { server: string; local: string }
+  /** Our own client certificate, PEM. */
+  ownCertificate: string
+  certDirectory: CertDirectory
+  kubeconfig: KubeconfigFile
+  bootstrapKubeconfig: KubeconfigFile
+  bootstrapAttempt: BootstrapAttempt
+}
+
+export type ArtifactName = keyof Artifacts
+
+export type GatheredArtifacts = { [Name in ArtifactName]: Gathered<Artifacts[Name]> }
+
+/** All artifacts as not asked for; a gatherer fills in its own. */
+export function nothingGathered(reason: string): GatheredArtifacts {
+  const none = { status: 'notAsked', reason } as const
+  return {
+    requests: none,
+    nodes: none,
+    nodeLeases: none,
+    controllerLeases: none,
+    events: none,
+    rootCertificates: none,
+    clusterInfo: none,
+    clientTrust: none,
+    bootstrapTokens: none,
+    access: none,
+    apiServing: none,
+    probes: none,
+    clocks: none,
+    ownCertificate: none,
+    certDirectory: none,
+    kubeconfig: none,
+    bootstrapKubeconfig: none,
+    bootstrapAttempt: none,
+  }
+}

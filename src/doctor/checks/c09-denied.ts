@@ -1,0 +1,52 @@
+import { csrCondition } from '../../kube/csr-conditions.ts'
+import { type Check, view } from '../check.ts'
+import { showRequest, watchRequests } from '../commands.ts'
+
+const hour = 3_600_000
+
+export const c09: Check = {
+  meta: {
+    id: 'C09',
+    severity: 'warning',
+    title: 'No request was denied lately',
+    failureTitle: 'A request was denied',
+    symptom: 'The node asks again every half minute, and each request is denied.',
+    description:
+      'Somebody, or the rule of an approver, denied the request. A denial cannot be taken back; the node makes a new request. Kubernetes deletes denied requests after an hour.',
+    remedy: 'Read the reason; correct the node, or widen the rule of the approver deliberately.',
+    explains: ['B13', 'G01'],
+    reports: ['postfinance/kubelet-csr-approver#29', 'postfinance/kubelet-csr-approver#70'],
+  },
+  views: [
+    view({
+      requiredArtifacts: ['requests'],
+      audit: ({ requests }, now) =>
+        requests
+          .filter(
+            ({ state, newest, decided, created }) =>
+              state === 'denied' && newest && now - (decided ?? created) < hour,
+          )
+          .map(({ name, node, csr }) => {
+            const {
+              reason = 'no reason',
+              message = 'no message',
+              lastUpdateTime,
+            } = csrCondition(csr, 'Denied') ?? {}
+            return {
+              object: `CertificateSigningRequest ${name}`,
+              ...(node !== undefined && { node }),
+              evidence: [
+                {
+                  value: `Denied, ${reason}: ${message}`,
+                  source: `CertificateSigningRequest ${name} status.conditions`,
+                  ...(lastUpdateTime && { at: lastUpdateTime }),
+                },
+              ],
+              cause: `The approver gave the reason ${reason}.`,
+              fix: [showRequest(name)],
+              verify: watchRequests,
+            }
+          }),
+    }),
+  ],
+}

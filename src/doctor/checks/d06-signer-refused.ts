@@ -1,0 +1,52 @@
+import { csrCondition } from '../../kube/csr-conditions.ts'
+import { type Check, view } from '../check.ts'
+import { deleteRequest, watchRequests } from '../commands.ts'
+
+const hour = 3_600_000
+
+export const d06: Check = {
+  meta: {
+    id: 'D06',
+    severity: 'critical',
+    title: 'No signer refused an approved request lately',
+    failureTitle: 'The signer refused an approved request',
+    symptom: 'The request shows "Approved,Failed".',
+    description:
+      'Each signer takes only requests of its own kind: subject, organization, SANs and usages must be those of a kubelet for the kubelet signers. What it refuses once it refuses for ever.',
+    remedy: 'Make a new request that the signer takes, or send it to the signer that is meant.',
+    explains: ['G01'],
+    reports: ['kubernetes/website#24405'],
+  },
+  views: [
+    view({
+      requiredArtifacts: ['requests'],
+      audit: ({ requests }, now) =>
+        requests
+          .filter(
+            ({ state, newest, decided, created }) =>
+              state === 'failed' && newest && now - (decided ?? created) < hour,
+          )
+          .map(({ name, node, csr }) => {
+            const { reason, message, lastUpdateTime } = csrCondition(csr, 'Failed') ?? {}
+            return {
+              object: `CertificateSigningRequest ${name}`,
+              ...(node !== undefined && { node }),
+              evidence: [
+                {
+                  value: `Failed, ${reason ?? 'no reason'}: ${message ?? 'no message'}`,
+                  source: `CertificateSigningRequest ${name} status.conditions`,
+                  ...(lastUpdateTime && { at: lastUpdateTime }),
+                },
+                {
+                  value: csr.spec.usages.join(', '),
+                  source: `CertificateSigningRequest ${name} spec.usages`,
+                },
+              ],
+              cause: `${csr.spec.signerName} does not sign it: ${message ?? reason ?? 'it gave no reason'}.`,
+              fix: [deleteRequest(name)],
+              verify: watchRequests,
+            }
+          }),
+    }),
+  ],
+}

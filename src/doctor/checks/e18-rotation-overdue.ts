@@ -1,0 +1,90 @@
+import { formatTime } from '../../kube/time-format.ts'
+import { usedLife } from '../certificates.ts'
+import { type Check, view } from '../check.ts'
+import { restartKubelet, showNode } from '../commands.ts'
+import { latestIssued } from '../node-certificates.ts'
+import { currentPairs, leafOf } from '../pair-files.ts'
+
+/** K-30: a kubelet renews between 70 and 90 % of the life; a twentieth more is slack for retries. */
+const overdue = 0.95
+const cause = 'The moment to renew it is over, and no request for a new one is on its way.'
+
+export const e18: Check = {
+  meta: {
+    id: 'E18',
+    severity: 'warning',
+    title: 'Certificates are renewed in time',
+    failureTitle: 'A renewal is overdue',
+    symptom: 'Nothing yet. The node drops out when the certificate ends.',
+    description:
+      'More than 95 % of the life of the certificate is over, where a kubelet renews it between 70 and 90 %. It hangs, was suspended, or does not rotate at all (`rotateCertificates: false`).',
+    remedy: 'Restart the kubelet, and look at its configuration.',
+    reports: ['kubernetes/kubernetes#115648', 'deckhouse/deckhouse#8245'],
+  },
+  views: [
+    view({
+      requiredArtifacts: ['requests', 'nodes'],
+      audit({ requests, nodes }, now) {
+        const known = new Set(nodes.map(({ metadata }) => metadata.name))
+        const newer = new Set(
+          requests
+            .filter(({ newest, state }) => newest && state !== 'issued')
+            .map(({ node, kind }) => `${kind} ${node}`),
+        )
+        return (['client', 'serving'] as const).flatMap(kind =>
+          latestIssued(requests, kind)
+            .filter(
+              ({ node, certificate }) =>
+                known.has(node) && !newer.has(`${kind} ${node}`) && isOverdue(certificate, now),
+            )
+            .map(({ node, certificate, request }) => ({
+              object: `Node ${node}`,
+              node,
+              evidence: [
+                {
+                  value: `${kind} certificate ${percent(certificate, now)} used, ends ${formatTime(certificate.notAfter)}`,
+                  source: `CertificateSigningRequest ${request.name} status.certificate`,
+                },
+              ],
+              cause,
+              fix: [restartKubelet],
+              verify: showNode(node),
+            })),
+        )
+      },
+    }),
+    view({
+      requiredArtifacts: ['certDirectory'],
+      audit: ({ certDirectory }, now) =>
+        currentPairs(certDirectory).flatMap(({ file, path }) => {
+          const leaf = leafOf(file)
+          if (!leaf || !isOverdue(leaf, now)) return []
+          return {
+            object: path,
+            evidence: [
+              { value: `${percent(leaf, now)} used, ends ${formatTime(leaf.notAfter)}`, source: path },
+            ],
+            cause,
+            fix: [
+              {
+                run: 'grep rotateCertificates /var/lib/kubelet/config.yaml',
+                purpose: 'on the node: it must be true',
+              },
+              restartKubelet,
+            ],
+            verify: { run: `rollcall certs show ${path}`, purpose: 'shows a new certificate' },
+          }
+        }),
+    }),
+  ],
+}
+
+type Times = Parameters<typeof usedLife>[0]
+
+function isOverdue(certificate: Times, now: number): boolean {
+  return now <= certificate.notAfter && usedLife(certificate, now) > overdue
+}
+
+function percent(certificate: Times, now: number): string {
+  return `${Math.floor(usedLife(certificate, now) * 100)} %`
+}

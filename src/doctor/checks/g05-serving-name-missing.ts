@@ -1,0 +1,47 @@
+import { namesIn } from '../../survey/requested-names.ts'
+import { verifyHostname } from '../../x509/hostname.ts'
+import { type Check, view } from '../check.ts'
+import { probeAgain, restartKubelet } from '../commands.ts'
+import { probedAt, probedLeaves } from '../probe-facts.ts'
+
+export const g05: Check = {
+  meta: {
+    id: 'G05',
+    severity: 'critical',
+    title: 'Serving certificates hold the address that clients dial',
+    failureTitle: 'A serving certificate lacks the address that clients dial',
+    symptom:
+      '"x509: certificate is valid for A, not B", or "doesn\'t contain any IP SANs" from metrics-server.',
+    description:
+      'kube-apiserver, metrics-server and Prometheus dial the InternalIP of the Node. The certificate was issued before the Node had that address, or for a host name alone.',
+    remedy: 'Have the node ask again with its present addresses; correct --node-ip where those are wrong.',
+    explains: ['G06', 'G04'],
+    reports: [
+      'kubernetes/kubernetes#59372',
+      'kubernetes/kubernetes#50371',
+      'kelseyhightower/kubernetes-the-hard-way#146',
+    ],
+  },
+  views: [
+    view({
+      requiredArtifacts: ['probes'],
+      audit: ({ probes }) =>
+        probedLeaves(probes).flatMap(({ probe, leaf }) => {
+          const verdict = verifyHostname(leaf, probe.host)
+          if (verdict.ok) return []
+          const names = namesIn(leaf.subjectAltName).join(', ') || 'no names'
+          return {
+            object: `Node ${probe.node}`,
+            node: probe.node,
+            evidence: [
+              { value: `SANs ${names}`, source: probedAt(probe) },
+              { value: verdict.reason, source: `as a client of ${probe.host} would say` },
+            ],
+            cause: 'The address that clients dial is not among its SANs.',
+            fix: [restartKubelet],
+            verify: probeAgain,
+          }
+        }),
+    }),
+  ],
+}

@@ -1,0 +1,29 @@
+import type { Command } from '../survey/explanation.ts'
+
+export type Severity = 'critical' | 'warning'
+
+export interface Evidence {
+  /** What was seen. */
+  value: string
+  /** Where: object and field, file, or the question that was asked. */
+  source: string
+  /** RFC 3339; absent: at the time of the report. */
+  at?: string
+}
+
+/** One fault at one object; the report puts those of one cause together. */
+export interface Finding {
+  /** E.g. `Node worker-1`, `CertificateSigningRequest csr-1`, `the cluster`. */
+  object: string
+  /** The node that suffers from it: a cause found for a node explains what else is found for it. */
+  node?: string
+  /** It explains what is found anywhere in the cluster. */
+  wholeCluster?: boolean
+  /** Absent: that of the check. */
+  severity?: Severity
+  evidence: Evidence[]
+  /** One sentence; findings of one check with the same cause are shown as one. */
+  cause: string
+  fix: Command[]
+  verify: Command
+}

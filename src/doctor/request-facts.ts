@@ -1,0 +1,118 @@
+import { AddressIndex } from '../approve/address-index.ts'
+import type { AccessReview } from '../approve/facts.ts'
+import { judge } from '../approve/judge.ts'
+import { readRequest } from '../approve/read-request.ts'
+import { subjectNode } from '../approve/subject-node.ts'
+import type { Reason } from '../approve/verdict.ts'
+import { csrCondition, isApproved, isDenied, isFailed, isIssued } from '../kube/csr-conditions.ts'
+import { type CertificateSigningRequest, type KubeNode, signerNames } from '../kube/types.ts'
+import { nodeOfSubject } from '../survey/node-identity.ts'
+import { createdAt, type Reading, readIssued, readSpecRequest } from '../survey/request-facts.ts'
+import type { Certificate } from '../x509/certificate.ts'
+import type { CertificateRequest } from '../x509/request.ts'
+
+export type RequestState = 'undecided' | 'denied' | 'unsigned' | 'failed' | 'issued'
+
+/** A CertificateSigningRequest with what its bytes say. Times in milliseconds since the epoch. */
+export interface RequestFacts {
+  csr: CertificateSigningRequest
+  name: string
+  /** Absent: for another signer than the two of the kubelet. */
+  kind?: 'client' | 'serving'
+  state: RequestState
+  created: number
+  /** When it was approved, denied or failed. */
+  decided?: number
+  asked: Reading<CertificateRequest>
+  /** The node it is for, by its subject. */
+  node?: string
+  issued?: Reading<Certificate>
+  /** No later one for the same node and signer. */
+  newest: boolean
+  /** What stands against approval by the default policy; only of the newest requests for serving certificates. */
+  objection?: Reason
+}
+
+const kinds: Readonly<Record<string, 'client' | 'serving'>> = {
+  [signerNames.kubeletClient]: 'client',
+  [signerNames.kubeletServing]: 'serving',
+}
+
+/** Reads each request once, oldest first. Without Nodes no request is judged. */
+export function readRequests(
+  requests: readonly CertificateSigningRequest[],
+  nodes: readonly KubeNode[] | undefined,
+  now: number,
+): RequestFacts[] {
+  const facts = requests.map(csr => readOne(csr, now)).sort((a, b) => a.created - b.created)
+  const newest = new Map(facts.map(request => [subjectKey(request), request]))
+  for (const request of newest.values()) request.newest = true
+  if (nodes) judgeServing([...newest.values()], nodes, now)
+  return facts
+}
+
+function subjectKey({ node, name, csr }: RequestFacts): string {
+  return `${csr.spec.signerName} ${node === undefined ? `request ${name}` : `node ${node}`}`
+}
+
+function readOne(csr: CertificateSigningRequest, now: number): RequestFacts {
+  const asked = readSpecRequest(csr)
+  const issued = readIssued(csr)
+  const subject = issued?.ok ? issued.value.subject : asked.ok ? asked.value.subject : undefined
+  const node = subject && nodeOfSubject(subject)
+  const kind = kinds[csr.spec.signerName]
+  const decided = decisionTime(csr)
+  return {
+    csr,
+    name: csr.metadata.name,
+    ...(kind && { kind }),
+    state: stateOf(csr),
+    created: createdAt(csr, now),
+    ...(decided !== undefined && { decided }),
+    asked,
+    ...(node !== undefined && { node }),
+    ...(issued && { issued }),
+    newest: false,
+  }
+}
+
+function stateOf(csr: CertificateSigningRequest): RequestState {
+  if (isIssued(csr)) return 'issued'
+  if (isFailed(csr)) return 'failed'
+  if (isDenied(csr)) return 'denied'
+  return isApproved(csr) ? 'unsigned' : 'undecided'
+}
+
+function decisionTime(csr: CertificateSigningRequest): number | undefined {
+  const condition = ['Failed', 'Denied', 'Approved'].map(type => csrCondition(csr, type)).find(Boolean)
+  const time = Date.parse(condition?.lastUpdateTime ?? '')
+  return Number.isNaN(time) ? undefined : time
+}
+
+/**
+ * The doctor does not know the approver's policy, so it asks what no policy can waive: names must be on the Node. That an
+ * address is a loopback one is no fault in itself.
+ */
+const policy = {
+  evidence: 'NodeStatus',
+  allowedRanges: ['127.0.0.0/8', '::1/128', '169.254.0.0/16', 'fe80::/10'],
+} as const
+/** Judged as it stands now: a request that could still wait counts as not approvable all the same. */
+const access: AccessReview = { tried: ['selfnodeclient'], allowed: 'selfnodeclient' }
+
+function judgeServing(requests: RequestFacts[], nodes: readonly KubeNode[], now: number): void {
+  const claims = new AddressIndex()
+  for (const node of nodes) claims.set(node)
+  const byName = new Map(nodes.map(node => [node.metadata.name, node]))
+  for (const request of requests) {
+    if (request.kind !== 'serving') continue
+    // What was decided is judged as if it were not: the question is what stood against it.
+    const csr = { ...request.csr, status: {} }
+    const reading = readRequest(csr)
+    const name = reading.request && subjectNode(reading.request)
+    const node = name === undefined ? undefined : byName.get(name)
+    const verdict = judge({ csr, reading, now, claims, policy, access, node })
+    const [reason] = verdict.reasons
+    if (verdict.outcome !== 'Approve' && reason) request.objection = reason
+  }
+}

@@ -1,0 +1,151 @@
+/** The embedded API with a healthy fleet on it, to break in one way, and the doctor's view of it. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { renewLease } from '../../agent/node-lease.ts'
+import { lookAtTls } from '../../cli/look-at-tls.ts'
+import { generateSigner } from '../../keys/private-key.ts'
+import { issueCertificate } from '../../keys/self-signed.ts'
+import type { KubeNode } from '../../kube/types.ts'
+import { resources } from '../../kube/types.ts'
+import { type ControlledCluster, calm, startControlledCluster } from '../../testing/controlled-cluster.ts'
+import { ip } from '../../testing/judged-request.ts'
+import { seededRandom } from '../../testing/seeded-random.ts'
+import { nameOf } from '../../x509/name.ts'
+import { oids } from '../../x509/oid.ts'
+import { decodePem } from '../../x509/pem.ts'
+import { allChecks } from '../all-checks.ts'
+import type { GatheredArtifacts } from '../artifacts.ts'
+import { diagnose, type Report } from '../diagnose.ts'
+import { type ClusterTarget, gatherCluster } from '../gather/gather-cluster.ts'
+
+export const server = 'https://cluster.example:6443'
+
+export interface ExaminedCluster extends ControlledCluster {
+  /** A node with its Node, Lease and both certificates, as far as controllers run. */
+  join(name: string, address: string): Promise<void>
+  /** Its kubelet renews its Lease now. */
+  beat(name: string): Promise<void>
+  /** PEM chain of what the API server presents. */
+  serves: { chain: string }
+  gather(changes?: Partial<ClusterTarget>): Promise<GatheredArtifacts>
+  examine(changes?: Partial<ClusterTarget>): Promise<Report>
+  /** The report, after it was held to find this id and nothing louder. */
+  finds(id: string, changes?: Partial<ClusterTarget>): Promise<Report>
+}
+
+/** A test with a cluster of its own, without controllers. */
+export function onCluster(name: string, run: (cluster: ExaminedCluster) => Promise<void>): void {
+  test(name, async () => {
+    const cluster = await startExaminedCluster()
+    try {
+      await run(cluster)
+    } finally {
+      await cluster.close()
+    }
+    assert.equal(cluster.clock.pending(), 0, 'timers are left')
+  })
+}
+
+/** A test with controllers and two nodes, all well. */
+export function onFleet(name: string, run: (cluster: ExaminedCluster) => Promise<void>): void {
+  onCluster(name, async cluster => {
+    await cluster.start()
+    await cluster.join('worker-1', '10.0.0.11')
+    await cluster.join('worker-2', '10.0.0.12')
+    await run(cluster)
+  })
+}
+
+export async function startExaminedCluster(): Promise<ExaminedCluster> {
+  const cluster = await startControlledCluster()
+  const { admin, clock } = cluster
+  const serves = { chain: await serverCertificate(cluster, { dnsNames: ['cluster.example'] }) }
+  const target: ClusterTarget = { client: admin, server, probe: false }
+
+  const gather: ExaminedCluster['gather'] = (changes = {}) =>
+    gatherCluster(
+      { ...target, ...changes },
+      {
+        clock,
+        lookAtTls: where =>
+          where.host === 'cluster.example'
+            ? Promise.resolve({ ...where, chain: derOf(serves.chain) })
+            : lookAtTls(where),
+      },
+    )
+  const examine: ExaminedCluster['examine'] = async changes =>
+    diagnose(server, await gather(changes), clock.now(), allChecks)
+  const beat: ExaminedCluster['beat'] = async name => {
+    const { metadata } = await admin.get<KubeNode>(resources.nodes, { name })
+    const facts = { nodeName: name, nodeUid: metadata.uid ?? '', durationSeconds: 40 }
+    await renewLease(
+      await cluster.node(name),
+      undefined,
+      facts,
+      () => clock.now(),
+      AbortSignal.timeout(60_000),
+    )
+  }
+
+  return {
+    ...cluster,
+    serves,
+    gather,
+    examine,
+    beat,
+    async join(name, address) {
+      await cluster.register(name, [
+        ['InternalIP', address],
+        ['Hostname', name],
+      ])
+      await beat(name)
+      await cluster.ask({ by: cluster.bootstrapper, node: name })
+      await cluster.ask({ by: await cluster.node(name), node: name, dns: [name], ips: [address] })
+      await calm()
+    },
+    finds: async (id, changes) => judged(await examine(changes), id),
+  }
+}
+
+/** Fails unless the id is found and nothing is louder. */
+function judged(report: Report, id: string): Report {
+  const found = report.findings.map(finding => `${finding.severity} ${finding.id} ${finding.cause}`)
+  const own = report.findings.find(finding => finding.id === id)
+  assert.ok(own, `${id} is not found, but ${JSON.stringify(found, null, 2)}`)
+  const louder = report.findings.filter(
+    ({ severity }) => severity === 'critical' && own.severity !== 'critical',
+  )
+  assert.deepEqual(louder, [], 'something is louder')
+  return report
+}
+
+/** A serving certificate of the cluster's CA; PEM. Times in milliseconds since the epoch. */
+export function serverCertificate(
+  { ca, clock }: Pick<ControlledCluster, 'ca' | 'clock'>,
+  of: {
+    commonName?: string
+    dnsNames?: string[]
+    ips?: string[]
+    notBefore?: number
+    notAfter?: number
+    key?: { publicKey: Uint8Array }
+  },
+): Promise<string> {
+  const random = seededRandom(21)
+  const { publicKey } = of.key ?? generateSigner('Ed25519', random)
+  return issueCertificate({
+    ca,
+    subject: nameOf({ commonName: of.commonName ?? 'kube-apiserver' }),
+    spki: publicKey,
+    notBefore: of.notBefore ?? clock.now() - 300_000,
+    notAfter: of.notAfter ?? clock.now() + 365 * 86_400_000,
+    random,
+    extensions: {
+      keyUsage: ['digitalSignature'],
+      extendedKeyUsage: [oids.serverAuth],
+      subjectAltName: { dnsNames: of.dnsNames ?? [], ipAddresses: (of.ips ?? []).map(ip) },
+    },
+  })
+}
+
+export const derOf = (pem: string) => decodePem(pem).map(({ bytes }) => Buffer.from(bytes).toString('base64'))
