@@ -1,7 +1,8 @@
-import { accessSync, chmodSync, constants, mkdirSync } from 'node:fs'
+import { accessSync, chmodSync, constants } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { RollcallError, systemCode } from '../errors.ts'
+import { makeFolders } from '../host/make-folders.ts'
 
 /** The files of `--dir` (design.md, contracts). All paths are absolute. */
 export interface DataDirectory {
@@ -56,10 +57,10 @@ function unusable(root: string, error: unknown): RollcallError {
 export function openDataDirectory(directory: string): DataDirectory {
   const paths = dataDirectoryPaths(directory)
   try {
-    mkdirSync(paths.root, { recursive: true, mode: 0o700 })
+    makeFolders(paths.root, 0o700)
     chmodSync(paths.root, 0o700)
     accessSync(paths.root, constants.W_OK)
-    for (const folder of [paths.pki, paths.nodes]) mkdirSync(folder, { recursive: true, mode: 0o700 })
+    for (const folder of [paths.pki, paths.nodes]) makeFolders(folder, 0o700)
   } catch (error) {
     throw unusable(paths.root, error)
   }

@@ -1,6 +1,7 @@
 import { watch } from 'node:fs'
-import { lstat, mkdir, open, readdir, readFile, readlink, rename, rm, rmdir, symlink } from 'node:fs/promises'
+import { lstat, open, readdir, readFile, readlink, rename, rm, rmdir, symlink } from 'node:fs/promises'
 import type { Disk, FileStat } from '../ports.ts'
+import { makeFolders } from './make-folders.ts'
 
 function kindOf(entry: {
   isFile(): boolean
@@ -53,7 +54,7 @@ export const systemDisk: Disk = {
     }
   },
   makeDirectory: async (path, mode) => {
-    await mkdir(path, { recursive: true, mode })
+    makeFolders(path, mode)
   },
   removeDirectory: path => rmdir(path),
   async syncDirectory(path) {
