@@ -22,6 +22,8 @@ export interface NodeClaims {
 /** Watches over every certificate that is issued, as the database gets it. */
 export class IssuanceWatch {
   readonly violations: string[] = []
+  /** Called when a certificate was written for the node of this name. */
+  onIssued: ((node: string) => void) | undefined
   /** Certificates issued, by common name and signer. */
   readonly issued = new Map<string, number>()
   /** When (true time, ms) each node asked, and when it was given a certificate, by name and signer; the recent ones. */
@@ -94,6 +96,7 @@ export class IssuanceWatch {
     }
     if (leaf.basicConstraints?.ca) this.#blame(request, 'got a CA certificate')
     if (signerName === signerNames.kubeletServing) this.#judgeNames(request, leaf, node)
+    this.onIssued?.(node)
     const count = `${name} ${signerName}`
     this.issued.set(count, (this.issued.get(count) ?? 0) + 1)
     const recent = this.#countRecent(this.#given, count)

@@ -1,6 +1,6 @@
 import { drawFaults, type FaultKind, LONGEST_CLOCK_ERROR } from './faults.ts'
 import type { Foundation } from './foundation.ts'
-import { injectFaults } from './inject.ts'
+import { injectFaults, startUnlessRunning } from './inject.ts'
 import { troubles } from './judge.ts'
 import { SeededRandom } from './random.ts'
 import { createWorld, startWorld, type World } from './world.ts'
@@ -76,9 +76,25 @@ export async function runSeed({ foundation, seed, kinds, onLine }: RunOptions): 
     ...(kinds && { kinds }),
   })
   injectFaults(faults, world)
+  if (random.chance(0.3)) cutPowerAtRotations(world, random.stream('cuts at rotations'), until)
   // Most worlds are looked at until all is well, some to the end: what is well must stay so.
   const patience = recoveryTime(lifetime)
   return finish(world, seed, { from: until, to: until + patience, wholly: random.chance(0.2) })
+}
+
+/**
+ * Drawn times hardly ever fall into the milliseconds in which a node installs a certificate: so, for some certificates,
+ * its power goes then.
+ */
+function cutPowerAtRotations(world: World, random: SeededRandom, until: number): void {
+  world.issuance.onIssued = name => {
+    const node = world.nodes.find(candidate => candidate.name === name)
+    if (!node || world.time.now > until || !random.chance(0.15)) return
+    world.time.after(random.between(0, 150), () => {
+      node.cutPower()
+      world.time.after(random.gap(30_000), () => startUnlessRunning(node))
+    })
+  }
 }
 
 /**
