@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { parseCertificateLifetime } from '../cluster/go-duration.ts'
 import { startServer } from '../cluster/server.ts'
 import type { CommandIo } from './command-io.ts'
+import { ipAddress } from './ip-option.ts'
 import { lineLog } from './line-log.ts'
 import { wholeNumber } from './number-option.ts'
 import { untilStopped } from './until-stopped.ts'
@@ -21,7 +22,7 @@ export function register(program: Command, io: CommandIo): void {
     .description('Run the embedded control plane alone, for real kubelets and agents.')
     .option('--dir <dir>', 'where everything is kept', '.rollcall')
     .option('--port <port>', 'port of the API; 0: any free one', wholeNumber(0, 65_535), 6443)
-    .option('--bind <address>', 'address to listen on', '127.0.0.1')
+    .option('--bind <address>', 'address to listen on', ipAddress, '127.0.0.1')
     .option('--cert-lifetime <duration>', "longest life of a node's certificate", '8760h')
     .option('--no-controllers', 'the API alone: nothing is approved or signed')
     .action((flags: ServerFlags) => server(flags, io))

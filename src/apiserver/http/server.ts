@@ -121,22 +121,23 @@ const secureContext = ({ certificate, key, clientCertificateAuthorities }: Serve
 function listen(server: Http2SecureServer, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', error => {
-      const code = systemCode(error)
-      reject(
-        code === 'EADDRINUSE' || code === 'EACCES'
-          ? new RollcallError(
-              'PORT_IN_USE',
-              `${host}:${port} cannot be listened on (${code}); give another --port`,
-              {
-                host,
-                port,
-              },
-            )
-          : error,
-      )
+      reject(listenError(error, port, host))
     })
     server.listen(port, host, resolve)
   })
+}
+
+function listenError(error: Error, port: number, host: string): Error {
+  const code = systemCode(error)
+  const otherPort = 'give another --port'
+  const advice = {
+    EADDRINUSE: otherPort,
+    EACCES: otherPort,
+    EADDRNOTAVAIL: 'this machine has no such address',
+  }[code ?? '']
+  if (advice === undefined) return error
+  const text = `${host}:${port} cannot be listened on (${code}); ${advice}`
+  return new RollcallError('PORT_IN_USE', text, { host, port }, { cause: error })
 }
 
 async function handle(
