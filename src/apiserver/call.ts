@@ -2,6 +2,7 @@ import type { ApiRequest } from '../kube/transport.ts'
 import type { UserInfo } from '../kube/types.ts'
 import type { Clock, Log, Random } from '../ports.ts'
 import type { Access } from './access/access.ts'
+import type { TokenIssuer } from './access/authentication/service-account/token-issuer.ts'
 import { defaultFairness, type FairnessLimits } from './fairness/limits.ts'
 import type { Seats } from './fairness/seats.ts'
 import type { ApiMetrics } from './metrics/api-metrics.ts'
@@ -51,6 +52,8 @@ export interface Core {
   log: Log
   limits: Limits
   metrics?: ApiMetrics
+  /** Absent: service accounts have no tokens. */
+  tokenIssuer?: TokenIssuer
   /** Aborted when the API closes. */
   closing: AbortSignal
   /** Ends each running watch, for the close: thousands of listeners on one signal cost each other's length. */

@@ -2,6 +2,7 @@ import type { ApiRequest, ApiResponse, Peer } from '../kube/transport.ts'
 import type { Status } from '../kube/types.ts'
 import type { Clock, Log, Random } from '../ports.ts'
 import type { Access, Identity } from './access/access.ts'
+import type { TokenIssuer } from './access/authentication/service-account/token-issuer.ts'
 import type { Api } from './api.ts'
 import { type AuditSink, auditLine } from './audit/audit-event.ts'
 import { type Core, defaultLimits, type Limits } from './call.ts'
@@ -14,6 +15,7 @@ import type { ApiMetrics } from './metrics/api-metrics.ts'
 import { startNamespaceLifecycle } from './namespace-lifecycle.ts'
 import { uuid } from './object-name.ts'
 import { createObjectReader } from './object-reader.ts'
+import { openIdDocument } from './openid-documents.ts'
 import { startOwnerLifecycle } from './owner-lifecycle.ts'
 import type { ObjectReader } from './reader.ts'
 import { type RequestInfo, requestInfo } from './request-info.ts'
@@ -38,6 +40,8 @@ export interface ApiOptions {
   random: Random
   log: Log
   audit?: AuditSink
+  /** Absent: service accounts have no tokens. `server` gives the API's URL, e.g. `https://127.0.0.1:6443`. */
+  tokens?: { issuer: TokenIssuer; server(): string }
   /** Absent: nothing is counted, and /metrics is not served. */
   metrics?: ApiMetrics
   /** What is known of each kind's fields; those of wire/openapi when absent. */
@@ -67,7 +71,8 @@ export function createApi(options: ApiOptions): Api {
     storage: storage.failure,
     shutdown: () => (shuttingDown ? 'shutting down' : undefined),
   }
-  const answerPath = nonResource({ checks, documents: documentsOf(options.resources), metrics })
+  const documents = documentsOf(options.resources)
+  const answerPath = nonResource({ checks, documents, metrics, tokens: options.tokens })
 
   return {
     async handle(request, peer) {
@@ -117,6 +122,7 @@ function coreOf(options: ApiOptions, store: Store, closing: AbortSignal): Core {
     log,
     limits,
     ...(metrics && { metrics }),
+    ...(options.tokens && { tokenIssuer: options.tokens.issuer }),
     closing,
     watches,
   }
@@ -186,16 +192,23 @@ async function answer(core: Core, record: RequestRecord, answerPath: AnswerPath)
 
 type AnswerPath = (request: ApiRequest, info: RequestInfo) => ApiResponse | Promise<ApiResponse>
 
-/** Paths that are no resource: health, metrics, version, discovery, OpenAPI. */
+/** Paths that are no resource: health, metrics, OpenID, version, discovery, OpenAPI. */
 function nonResource(of: {
   checks: HealthChecks
   documents: Documents
   metrics: ApiMetrics | undefined
+  tokens: ApiOptions['tokens']
 }): AnswerPath {
   return (request, info) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') return pageNotFound()
     if (info.path === '/metrics' && of.metrics) return metricsPage(of.metrics)
-    return health(info.path, info.query, of.checks) ?? of.documents(request, info) ?? pageNotFound()
+    const { path } = info
+    return (
+      health(path, info.query, of.checks) ??
+      (of.tokens && openIdDocument(path, of.tokens.issuer, of.tokens.server())) ??
+      of.documents(request, info) ??
+      pageNotFound()
+    )
   }
 }
 

@@ -6,9 +6,10 @@ import type { Attributes } from './access/access.ts'
 import { requireSize } from './body.ts'
 import type { Call, Core } from './call.ts'
 import type { RequestInfo, ResourcePath } from './request-info.ts'
-import type { Resource, StoredResource, Verb } from './resources/resource.ts'
+import type { CreatedSubresource, Resource, StoredResource, Verb } from './resources/resource.ts'
 import { pageNotFound } from './response.ts'
 import { create } from './verbs/create.ts'
+import { createSubresource } from './verbs/create-subresource.ts'
 import { deleteOne } from './verbs/delete.ts'
 import { deleteCollection } from './verbs/delete-collection.ts'
 import { get } from './verbs/get.ts'
@@ -57,10 +58,25 @@ export async function dispatch(
   }
   requireScope(resource, path, info.verb)
   const response = resource.stored
-    ? await verbs[servedVerb(resource, path, info.verb)]({ ...call, resource })
+    ? await answerStored({ ...call, resource }, info.verb)
     : review(call, requireReview(resource, path, info.verb))
   if (warnings.length > 0) response.headers.warning = warningHeader(warnings)
   return response
+}
+
+function answerStored(call: Call, verb: string): ApiResponse | Promise<ApiResponse> {
+  const { resource, path } = call
+  const created = createdSubresource(resource, path.subresource)
+  if (!created) return verbs[servedVerb(resource, path, verb)](call)
+  if (verb !== 'create') throw methodNotAllowed()
+  return createSubresource(call, created)
+}
+
+function createdSubresource(
+  { createdSubresources = {} }: StoredResource,
+  name: string,
+): CreatedSubresource | undefined {
+  return Object.hasOwn(createdSubresources, name) ? createdSubresources[name] : undefined
 }
 
 /** What authorizers see, as in Kubernetes: a list of one name by field selector has that name. */

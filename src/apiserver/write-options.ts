@@ -1,6 +1,5 @@
 /** Query parameters that every write has: dryRun and fieldValidation. */
-import type { KubeObject } from '../kube/types.ts'
-import type { Resource } from './resources/resource.ts'
+import type { KubeObject, ResourceRef } from '../kube/types.ts'
 import type { SchemaChecks } from './schema-checks.ts'
 import { apiError } from './wire/api-error.ts'
 import { fieldError } from './wire/field-error.ts'
@@ -33,7 +32,7 @@ export function fieldValidationOf(query: URLSearchParams, optionsKind: string): 
 export function checkFields(
   schemas: SchemaChecks,
   validation: FieldValidation,
-  resource: Resource,
+  resource: Pick<ResourceRef, 'kind'>,
   { object, duplicates }: { object: KubeObject; duplicates: readonly string[] },
   refuse: (text: string) => Error,
 ): string[] {

@@ -1,4 +1,5 @@
 import { reconcileBootstrapPolicy } from '../apiserver/access/bootstrap-policy.ts'
+import { createTokenIssuer } from '../apiserver/access/authentication/service-account/token-issuer.ts'
 import { createAccess } from '../apiserver/access/create-access.ts'
 import { createApi } from '../apiserver/create-api.ts'
 import { type RunningServer, serve } from '../apiserver/http/server.ts'
@@ -80,7 +81,16 @@ async function start(
   const audit = openAuditLog(directory.auditLog, log)
   cleanups.push(() => audit.close())
   const reader = createObjectReader(store)
-  const access = createAccess({ reader, clock, clientCertificateAuthorities: pki.ca.pem, log })
+  const issuer = createTokenIssuer({ signer: pki.serviceAccount })
+  const access = createAccess({
+    reader,
+    clock,
+    clientCertificateAuthorities: pki.ca.pem,
+    log,
+    tokenIssuer: issuer,
+  })
+  // Known once the port is.
+  let server = ''
   const api = createApi({
     store,
     access,
@@ -90,6 +100,7 @@ async function start(
     random,
     log,
     audit: audit.sink,
+    tokens: { issuer, server: () => server },
   })
   cleanups.push(() => api.close())
 
@@ -98,7 +109,7 @@ async function start(
   const tls = { ...pki.apiserver, clientCertificateAuthorities: pki.ca.pem }
   const running = await serve({ api, port: options.port, host: options.bind, tls, clock, log })
   cleanups.push(() => running.close())
-  const server = `https://${options.bind.includes(':') ? `[${options.bind}]` : options.bind}:${running.port}`
+  server = `https://${options.bind.includes(':') ? `[${options.bind}]` : options.bind}:${running.port}`
 
   await seed(client, seedNamespaces)
   await reconcilePolicy(client, reconcileBootstrapPolicy(storedPolicy(reader)))

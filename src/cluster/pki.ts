@@ -1,12 +1,13 @@
-import { generateKeyPairSync } from 'node:crypto'
 import { join } from 'node:path'
 import { RollcallError } from '../errors.ts'
 import { generateSigner, keyMatches, loadSigner } from '../keys/private-key.ts'
 import { Secret } from '../keys/secret.ts'
 import { selfSignedCa } from '../keys/self-signed.ts'
+import type { Signer } from '../keys/signer.ts'
 import type { Clock, Disk, Random } from '../ports.ts'
 import { parseCertificatesPem } from '../x509/certificate.ts'
 import { formatIp } from '../x509/ip.ts'
+import { encodePem } from '../x509/pem.ts'
 import { apiServiceAddress, apiserverDnsNames, identities } from './identities.ts'
 import { type CertificateAuthority, issuePair, type KeyPair, type PairRequest } from './issue-pair.ts'
 import { type PairFiles, readIfThere, replaceFile, writePair } from './pki-files.ts'
@@ -16,6 +17,8 @@ export interface Pki {
   ca: CertificateAuthority
   apiserver: KeyPair
   apiserverKubeletClient: KeyPair
+  /** Signs service account tokens. */
+  serviceAccount: Signer
 }
 
 export interface PkiOptions {
@@ -51,11 +54,11 @@ export async function openPki(options: PkiOptions): Promise<Pki> {
     lifetime: leafLifetime,
     now,
   }
-  await openServiceAccountKey(options)
   return {
     ca,
     apiserver: await openLeaf('apiserver', serving, ca, options),
     apiserverKubeletClient: await openLeaf('apiserver-kubelet-client', kubeletClient, ca, options),
+    serviceAccount: await openServiceAccountKey(options),
   }
 }
 
@@ -132,14 +135,13 @@ function stillServes(pem: string, key: string, request: PairRequest, ca: Certifi
 }
 
 /** kubeadm's sa.key and sa.pub: the key that service-account tokens are signed with. */
-async function openServiceAccountKey({ directory, disk }: PkiOptions): Promise<void> {
+async function openServiceAccountKey({ directory, disk, random }: PkiOptions): Promise<Signer> {
   const files = { key: join(directory, 'sa.key'), publicKey: join(directory, 'sa.pub') }
-  if ((await readIfThere(disk, files.publicKey)) !== undefined) return
-  const pair = generateKeyPairSync('ec', {
-    namedCurve: 'P-256',
-    publicKeyEncoding: { format: 'pem', type: 'spki' },
-    privateKeyEncoding: { format: 'pem', type: 'sec1' },
-  })
-  await replaceFile(disk, files.key, pair.privateKey, 0o600)
-  await replaceFile(disk, files.publicKey, pair.publicKey, 0o644)
+  const stored = await readIfThere(disk, files.key)
+  const signer = stored === undefined ? generateSigner('ECDSA-P256', random) : loadSigner(new Secret(stored))
+  if (stored === undefined) await replaceFile(disk, files.key, signer.exportPem().reveal(), 0o600)
+  const publicKey = encodePem('PUBLIC KEY', signer.publicKey)
+  if ((await readIfThere(disk, files.publicKey)) !== publicKey)
+    await replaceFile(disk, files.publicKey, publicKey, 0o644)
+  return signer
 }

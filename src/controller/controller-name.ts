@@ -6,6 +6,7 @@ export const controllerNames = [
   'root-ca-publishing',
   'token-cleaning',
   'bootstrap-signing',
+  'service-accounts',
 ] as const
 
 export type ControllerName = (typeof controllerNames)[number]

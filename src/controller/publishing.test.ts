@@ -43,3 +43,24 @@ test(
     await assert.rejects(cluster.admin.get(resources.secrets, secret), error => isStatus(error, 'NotFound'))
   }),
 )
+
+test(
+  'every namespace has a ServiceAccount default, a new one too; it is made again',
+  onCluster(async cluster => {
+    await cluster.start()
+    const target = { name: 'default', namespace: 'default' }
+    const uid = async (namespace: string) =>
+      (await cluster.admin.get(resources.serviceAccounts, { ...target, namespace })).metadata.uid
+    const first = await uid('default')
+    await cluster.admin.delete(resources.serviceAccounts, target)
+    await calm()
+    assert.notEqual(await uid('default'), first)
+    await cluster.admin.create<Namespace>(resources.namespaces, {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: 'new' },
+    })
+    await calm()
+    assert.ok(await uid('new'))
+  }),
+)

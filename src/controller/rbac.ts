@@ -27,6 +27,7 @@ export const controllerRules: PolicyRule[] = [
   { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
   { apiGroups: [''], resources: ['nodes', 'namespaces'], verbs: ['list', 'watch'] },
   { apiGroups: [''], resources: ['configmaps'], verbs: ['list', 'watch', 'create', 'update'] },
+  { apiGroups: [''], resources: ['serviceaccounts'], verbs: ['list', 'watch', 'create'] },
   { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update'] },
 ]
 

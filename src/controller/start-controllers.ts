@@ -9,6 +9,7 @@ import { type ControllerName, controllerNames } from './controller-name.ts'
 import { type CsrControllersOptions, startCsrControllers } from './csr-controllers.ts'
 import { controllerMetrics, noMetrics } from './metrics.ts'
 import type { ControllersOptions, RunningControllers } from './options.ts'
+import { startServiceAccountPublisher } from './service-account-publisher.ts'
 
 /** Throws RollcallError SIGNER_UNUSABLE or POLICY_INVALID before anything runs. */
 export function startControllers(options: ControllersOptions): RunningControllers {
@@ -44,6 +45,7 @@ function startAll(options: ControllersOptions & CsrControllersOptions): RunningC
   if (wants('root-ca-publishing') && rootCertificates) running.push(startRootCaPublisher(options))
   if (wants('token-cleaning')) running.push(startTokenCleaner(options))
   if (wants('bootstrap-signing')) running.push(startBootstrapSigner(options))
+  if (wants('service-accounts')) running.push(startServiceAccountPublisher(options))
   return {
     async stop() {
       await Promise.all(running.map(controller => controller.stop()))

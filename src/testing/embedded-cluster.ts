@@ -1,6 +1,7 @@
 /** The real embedded API in memory, with kubeadm's namespaces and bindings: what controllers are tested against. */
 
 import { bootstrapPolicy } from '../apiserver/access/bootstrap-policy.ts'
+import { createTokenIssuer } from '../apiserver/access/authentication/service-account/token-issuer.ts'
 import { createAccess } from '../apiserver/access/create-access.ts'
 import type { Api } from '../apiserver/api.ts'
 import { createApi } from '../apiserver/create-api.ts'
@@ -10,6 +11,7 @@ import { allResources } from '../apiserver/resources/index.ts'
 import { createMemoryStore } from '../apiserver/storage/memory-store.ts'
 import { seed } from '../cluster/seed.ts'
 import { type Seed, seedNamespaces, seedObjects } from '../cluster/seed-objects.ts'
+import { generateSigner } from '../keys/private-key.ts'
 import { issueCertificate } from '../keys/self-signed.ts'
 import { createClient, type KubeClient } from '../kube/client.ts'
 import type { Transport } from '../kube/transport.ts'
@@ -50,8 +52,11 @@ export async function startEmbeddedCluster(log: Log = silentLog): Promise<Embedd
   const ca = await signingAuthority(clock.now(), 11)
   const store = createMemoryStore({ clock })
   const reader = createObjectReader(store)
-  const access = createAccess({ reader, clock, log, clientCertificateAuthorities: ca.pem })
-  const api = createApi({ store, reader, access, resources: allResources, clock, random, log })
+  const issuer = createTokenIssuer({ signer: generateSigner('ECDSA-P256', random) })
+  const clientCertificateAuthorities = ca.pem
+  const access = createAccess({ reader, clock, log, clientCertificateAuthorities, tokenIssuer: issuer })
+  const tokens = { issuer, server: () => 'https://127.0.0.1:6443' }
+  const api = createApi({ store, reader, access, resources: allResources, clock, random, log, tokens })
 
   const transportAs: EmbeddedCluster['transportAs'] = async (username, ...groups) => {
     const pem = await issueCertificate({

@@ -34,6 +34,11 @@ export interface Identity {
   impersonatedBy?: UserInfo
 }
 
+/** What a bearer token stands for, and for which of the audiences asked for; or why it stands for nobody. */
+export type TokenVerdict =
+  | { ok: true; user: UserInfo; audiences: readonly string[] }
+  | { ok: false; reason: string }
+
 export interface AdmissionRequest {
   operation: 'CREATE' | 'UPDATE' | 'DELETE'
   group: string
@@ -69,8 +74,8 @@ export interface Access {
     incomplete: boolean
     evaluationError?: string
   }
-  /** TokenReview: the user that a bearer token stands for, or undefined. */
-  authenticateToken(token: string): UserInfo | undefined
+  /** TokenReview: whom a bearer token stands for; without audiences, towards the API server itself. */
+  authenticateToken(token: string, audiences?: readonly string[]): TokenVerdict
   /** Admission plug-ins in Kubernetes' order (3.5) and RBAC's escalation checks; throws ApiError 403. */
   admit(request: AdmissionRequest): void
   /** The client CAs (PEM) that x509 verifies against may change at run time; identities are re-verified (generation). */

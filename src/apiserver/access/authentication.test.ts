@@ -181,10 +181,14 @@ test('A valid certificate wins over a token, whether good or bad', async () => {
 test('A deleted bootstrap token is 401 at once', () => {
   const { authenticate, reader, access } = setUp()
   authenticate(undefined, goodToken)
-  assert.equal(access.authenticateToken('abcdef.0123456789abcdef')?.username, 'system:bootstrap:abcdef')
+  const verdict = access.authenticateToken('abcdef.0123456789abcdef')
+  assert.equal(verdict.ok && verdict.user.username, 'system:bootstrap:abcdef')
   reader.remove(tokenSecret)
   assert.throws(() => authenticate(undefined, goodToken), unauthorized)
-  assert.equal(access.authenticateToken('abcdef.0123456789abcdef'), undefined)
+  assert.deepEqual(access.authenticateToken('abcdef.0123456789abcdef'), {
+    ok: false,
+    reason: 'invalid bearer token',
+  })
 })
 
 test('An unknown token of 100 KB is 401 and stays out of the log', () => {

@@ -9,6 +9,7 @@ import { authenticateBearer, authenticateToken, firstUser } from './authenticati
 import { createClientCertificateAuthenticator } from './authentication/client-certificate-cache.ts'
 import { impersonatedUser, impersonationRights } from './authentication/impersonation.ts'
 import { impersonationRequested } from './authentication/impersonation-headers.ts'
+import type { TokenIssuer } from './authentication/service-account/token-issuer.ts'
 import { type Authorizer, createAuthorizer, withSelectedName } from './authorization/authorizer.ts'
 import { forbidden } from './authorization/forbidden.ts'
 import { createNodeGraph, type NodeGraph } from './authorization/node-graph.ts'
@@ -21,12 +22,15 @@ export interface AccessOptions {
   log: Log
   /** What nodes may read because of their pods; made of the reader's pods when absent. */
   nodeGraph?: NodeGraph
+  /** Absent: no service account has tokens. */
+  tokenIssuer?: TokenIssuer
 }
 
 /** Throws X509_MALFORMED when the bundle cannot be read. */
 export function createAccess(options: AccessOptions): Access {
   const { reader, clock, log } = options
   const clientCertificates = createClientCertificateAuthenticator(options.clientCertificateAuthorities)
+  const tokens = { reader, issuer: options.tokenIssuer }
   const authorizer = createAuthorizer(reader, options.nodeGraph ?? createNodeGraph(reader))
 
   return {
@@ -35,7 +39,7 @@ export function createAccess(options: AccessOptions): Access {
       const user = firstUser(
         [
           () => clientCertificates.authenticate(peer.certificates, now),
-          () => authenticateBearer(request.headers.authorization, reader, now),
+          () => authenticateBearer(request.headers.authorization, tokens, now),
         ],
         log,
       )
@@ -51,12 +55,12 @@ export function createAccess(options: AccessOptions): Access {
 
     rulesFor: authorizer.rulesFor,
 
-    authenticateToken(token) {
-      const found = authenticateToken(token, reader, clock.now())
-      return found.ok ? found.user : undefined
+    authenticateToken(token, audiences) {
+      const verdict = authenticateToken(token, tokens, clock.now(), audiences)
+      return verdict.ok ? verdict : { ok: false, reason: verdict.reason }
     },
 
-    admit: request => admit(request, authorizer, reader),
+    admit: request => admit(request, authorizer, reader, options.tokenIssuer?.audiences ?? []),
 
     setClientCertificateAuthorities: pem => clientCertificates.trust(pem),
   }

@@ -57,7 +57,7 @@ function bodiesOf(resource: Resource): fc.Arbitrary<KubeObject> {
 const access: Pick<Access, 'authorize' | 'rulesFor' | 'authenticateToken'> = {
   authorize: () => ({ allowed: false, reason: '' }),
   rulesFor: () => ({ resourceRules: [], nonResourceRules: [], incomplete: false }),
-  authenticateToken: () => undefined,
+  authenticateToken: () => ({ ok: false, reason: 'invalid bearer token' }),
 }
 const context = {
   user: { username: 'u', groups: [] },

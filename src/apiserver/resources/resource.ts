@@ -3,7 +3,9 @@
  * and authorization follow from it. Adding a resource touches no other room (one line in resources/index.ts).
  */
 import type { KubeObject, ResourceRef, UserInfo } from '../../kube/types.ts'
+import type { Random } from '../../ports.ts'
 import type { Access } from '../access/access.ts'
+import type { TokenIssuer } from '../access/authentication/service-account/token-issuer.ts'
 import type { ObjectReader } from '../reader.ts'
 import type { FieldError } from '../wire/field-error.ts'
 
@@ -49,6 +51,26 @@ export interface Subresource<T extends KubeObject = KubeObject> {
   validateUpdate(next: T, previous: T): FieldError[]
 }
 
+/** What making an answer may need beside the parent object. */
+export interface CreateContext extends WriteContext {
+  reader: ObjectReader
+  random: Random
+  /** Absent: service accounts have no tokens. */
+  tokenIssuer?: TokenIssuer
+  /** Adds a Warning header. */
+  warn(text: string): void
+}
+
+/** A subresource that is only POSTed to, with a kind of its own, and not stored: serviceaccounts/token. */
+export interface CreatedSubresource<T extends KubeObject = KubeObject> {
+  kind: Pick<ResourceRef, 'group' | 'version' | 'kind'>
+  /** Fills defaults; before admission. May change `object`. */
+  prepare(object: T, parent: KubeObject, context: CreateContext): void
+  validate(object: T): FieldError[]
+  /** The answer. May throw ApiError. */
+  create(object: T, parent: KubeObject, context: CreateContext): Promise<T>
+}
+
 /** A resource that is stored. Hooks may change the object they get first (it is the request's own copy). */
 export interface StoredResource<T extends KubeObject = KubeObject> extends ResourceRef {
   stored: true
@@ -67,6 +89,7 @@ export interface StoredResource<T extends KubeObject = KubeObject> extends Resou
   /** metadata.name rule: returns complaints, as in `may not contain '/'`. */
   validateName(name: string): string[]
   subresources: Readonly<Record<string, Subresource<T>>>
+  createdSubresources?: Readonly<Record<string, CreatedSubresource>>
   /** Field selectors beyond metadata.name and metadata.namespace. */
   selectableFields?: readonly { path: string; value(object: T): string }[]
   /** Whether metadata.generation counts changes of spec. */

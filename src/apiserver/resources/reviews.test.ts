@@ -20,7 +20,10 @@ function accessThatAllowsGet() {
       return attributes.verb === 'get' ? { allowed: true, reason: 'because' } : { allowed: false, reason: '' }
     },
     rulesFor: () => ({ resourceRules: [], nonResourceRules: [], incomplete: false }),
-    authenticateToken: token => (token === 'good' ? { username: 't', groups: ['g'] } : undefined),
+    authenticateToken: token =>
+      token === 'good'
+        ? { ok: true, user: { username: 't', groups: ['g'] }, audiences: [] }
+        : { ok: false, reason: 'invalid bearer token' },
   }
   return { asked, access: access as Access }
 }

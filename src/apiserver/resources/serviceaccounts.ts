@@ -2,6 +2,7 @@ import { type KubeObject, resources } from '../../kube/types.ts'
 import { ageColumn, nameColumn, textColumn } from './columns.ts'
 import type { StoredResource } from './resource.ts'
 import { storedDefaults } from './stored-defaults.ts'
+import { tokenRequests } from './token-requests.ts'
 
 interface ServiceAccount extends KubeObject {
   secrets?: { name?: string }[]
@@ -21,4 +22,5 @@ export const serviceAccounts: StoredResource<ServiceAccount> = {
     ),
     ageColumn,
   ],
+  createdSubresources: { token: tokenRequests },
 }

@@ -4,7 +4,7 @@ import type { ReviewResource } from './resource.ts'
 
 interface TokenReview extends KubeObject {
   spec: { token?: string; audiences?: string[] }
-  status?: { authenticated?: boolean; user: Partial<UserInfo>; error?: string }
+  status?: { authenticated?: boolean; user: Partial<UserInfo>; audiences?: string[]; error?: string }
 }
 
 export const tokenReviews: ReviewResource<TokenReview> = {
@@ -15,10 +15,10 @@ export const tokenReviews: ReviewResource<TokenReview> = {
   review(review, { access }) {
     const token = review.spec?.token ?? ''
     if (token === '') throw apiError.badRequest('token is required for TokenReview in authentication')
-    const user = access.authenticateToken(token)
-    return {
-      ...review,
-      status: user ? { authenticated: true, user } : { user: {}, error: 'invalid bearer token' },
-    }
+    const { audiences = [] } = review.spec
+    const verdict = access.authenticateToken(token, audiences.length > 0 ? audiences : undefined)
+    if (!verdict.ok) return { ...review, status: { user: {}, error: verdict.reason } }
+    const known = verdict.audiences.length > 0 && { audiences: [...verdict.audiences] }
+    return { ...review, status: { authenticated: true, user: verdict.user, ...known } }
   },
 }

@@ -21,7 +21,7 @@ export const openAccess: Access = {
   authorize: () => ({ allowed: true, reason: '' }),
   requireAllowed() {},
   rulesFor: () => ({ resourceRules: [], nonResourceRules: [], incomplete: false }),
-  authenticateToken: () => undefined,
+  authenticateToken: () => ({ ok: false, reason: 'invalid bearer token' }),
   admit() {},
   setClientCertificateAuthorities() {},
 }

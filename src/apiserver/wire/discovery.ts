@@ -12,9 +12,20 @@ function sorted(resources: readonly Resource[]): Resource[] {
   return [...resources].sort((left, right) => (left.plural < right.plural ? -1 : 1))
 }
 
-function subresourcesOf(resource: Resource): [string, { verbs: readonly string[] }][] {
+interface ListedSubresource {
+  name: string
+  verbs: readonly string[]
+  /** Where it is not the resource's own. */
+  kind?: { group: string; version: string; kind: string }
+}
+
+function subresourcesOf(resource: Resource): ListedSubresource[] {
   if (!resource.stored) return []
-  return Object.entries(resource.subresources).sort(([left], [right]) => (left < right ? -1 : 1))
+  const { subresources, createdSubresources = {} } = resource
+  return [
+    ...Object.entries(subresources).map(([name, { verbs }]) => ({ name, verbs })),
+    ...Object.entries(createdSubresources).map(([name, { kind }]) => ({ name, verbs: ['create'], kind })),
+  ].sort((left, right) => (left.name < right.name ? -1 : 1))
 }
 
 function names(resource: Resource) {
@@ -30,9 +41,9 @@ function names(resource: Resource) {
 const responseKind = ({ kind }: Resource) => ({ group: '', version: '', kind })
 
 function aggregatedResource(resource: Resource) {
-  const subresources = subresourcesOf(resource).map(([subresource, { verbs }]) => ({
-    subresource,
-    responseKind: responseKind(resource),
+  const subresources = subresourcesOf(resource).map(({ name, verbs, kind }) => ({
+    subresource: name,
+    responseKind: kind ?? responseKind(resource),
     verbs,
   }))
   return {
@@ -57,11 +68,11 @@ function legacyResources(resource: Resource) {
       verbs: verbsOf(resource),
       ...names(resource),
     },
-    ...subresourcesOf(resource).map(([subresource, { verbs }]) => ({
-      name: `${resource.plural}/${subresource}`,
+    ...subresourcesOf(resource).map(({ name, verbs, kind: own }) => ({
+      name: `${resource.plural}/${name}`,
       singularName: '',
       namespaced,
-      kind,
+      ...(own ?? { kind }),
       verbs,
     })),
   ]

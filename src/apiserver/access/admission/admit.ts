@@ -10,9 +10,14 @@ import { guardAttestation } from './trust-bundles.ts'
 const immortalNamespaces: readonly string[] = ['default', 'kube-system', 'kube-public']
 
 /** All admission, in Kubernetes' order (3.5): what may change objects first, then storage's checks, then validation. */
-export function admit(request: AdmissionRequest, authorizer: Authorizer, reader: ObjectReader): void {
+export function admit(
+  request: AdmissionRequest,
+  authorizer: Authorizer,
+  reader: ObjectReader,
+  apiAudiences: readonly string[],
+): void {
   protectNamespace(request)
-  restrictNode(request, reader)
+  restrictNode(request, { reader, apiAudiences, authorize: authorizer.authorize })
   guardEscalation(request, authorizer, reader)
   if (request.group === 'certificates.k8s.io' && request.resource === 'certificatesigningrequests') {
     guardApproval(request, authorizer.authorize)

@@ -7,38 +7,42 @@ import {
   signerNames,
 } from '../../../kube/types.ts'
 import { commonName } from '../../../x509/name.ts'
-import type { ObjectReader } from '../../reader.ts'
 import type { AdmissionRequest } from '../access.ts'
 import { nodeIdentity } from '../authorization/node-identity.ts'
 import { quoted } from '../go-quote.ts'
 import { nodeUserPrefix } from '../system-identities.ts'
 import { forbiddenLabelChanges } from './node-labels.ts'
 import { admitPod } from './node-restriction-pods.ts'
+import { admitTokenRequest, type TokenFacts } from './node-restriction-tokens.ts'
 import { admittedName, refuse } from './refuse.ts'
 import { requestedSubject } from './requested-subject.ts'
 import { semanticallyEqual } from './semantically-equal.ts'
 
 const leaseNamespace = 'kube-node-lease'
 
+/** What is known beside the request. */
+export type NodeFacts = Omit<TokenFacts, 'node'>
+
 /** Throws ApiError 403 for a node's write that goes beyond itself. */
-export function restrictNode(request: AdmissionRequest, reader: ObjectReader): void {
+export function restrictNode(request: AdmissionRequest, facts: NodeFacts): void {
   const node = nodeIdentity(request.user)
   if (node === undefined) return
   if (node === '') {
     throw refuse(request, `could not determine node from user ${quoted(request.user.username)}`)
   }
-  checks.get(`${request.group}/${request.resource}`)?.(request, node, reader)
+  checks.get(`${request.group}/${request.resource}`)?.(request, node, facts)
 }
 
-type Check = (request: AdmissionRequest, node: string, reader: ObjectReader) => void
+type Check = (request: AdmissionRequest, node: string, facts: NodeFacts) => void
 
 const checks: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['/nodes', admitNode],
   [
     '/pods',
-    (request, node, reader) =>
+    (request, node, { reader }) =>
       admitPod(request, node, reader.get<KubeNode>(resources.nodes, node)?.metadata.uid),
   ],
+  ['/serviceaccounts', (request, node, facts) => admitTokenRequest(request, { ...facts, node })],
   ['coordination.k8s.io/leases', admitLease],
   ['storage.k8s.io/csinodes', admitCsiNode],
   ['certificates.k8s.io/certificatesigningrequests', admitSigningRequest],

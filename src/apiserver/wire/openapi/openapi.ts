@@ -1,7 +1,13 @@
 /** OpenAPI: v3 with a root that names a document for each group and version, and v2 in one. */
 import type { Resource } from '../../resources/resource.ts'
 import { jsonDocument, type ServedDocument } from '../document.ts'
-import { collectComponents, componentName, componentSchema, listSchema } from './components.ts'
+import {
+  collectComponents,
+  componentName,
+  componentSchema,
+  type GroupVersionKind,
+  listSchema,
+} from './components.ts'
 import { kindOf, pathsOf, rootOf } from './paths.ts'
 import { schemaOf } from './schema.ts'
 import { openApiV2 } from './v2.ts'
@@ -22,9 +28,17 @@ function componentsOf(resources: readonly Resource[]): Json {
     const schema = schemaOf(resource)
     const name = componentName(schema)
     components.set(name, componentSchema(schema, [kindOf(resource)]))
-    if (resource.stored) components.set(`${name}List`, listSchema(schema, kindOf(resource)))
+    if (!resource.stored) continue
+    components.set(`${name}List`, listSchema(schema, kindOf(resource)))
+    for (const { kind } of Object.values(resource.createdSubresources ?? {})) addKind(kind, components)
   }
   return Object.fromEntries([...components].sort(([left], [right]) => (left < right ? -1 : 1)))
+}
+
+function addKind(kind: GroupVersionKind, components: Map<string, Json>): void {
+  collectComponents(kind.kind, components)
+  const schema = schemaOf(kind)
+  components.set(componentName(schema), componentSchema(schema, [kind]))
 }
 
 function documentOf(resources: readonly Resource[]): ServedDocument {

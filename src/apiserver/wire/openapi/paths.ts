@@ -75,6 +75,8 @@ interface Method {
   parameters: readonly Json[]
   answer: string
   code: number
+  /** Where it is not the resource's own. */
+  kind?: GroupVersionKind
 }
 
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
@@ -92,7 +94,7 @@ const groupWord = (group: string) =>
 /** `scope` is `Namespaced`, `ForAllNamespaces` or empty. */
 function operation(
   resource: Resource,
-  { method, action, body, parameters, answer, code }: Method,
+  { method, action, body, parameters, answer, code, kind = kindOf(resource) }: Method,
   scope: string,
   sub = '',
 ) {
@@ -113,7 +115,7 @@ function operation(
       ...(body && { requestBody: body }),
       responses: { [code]: { description: 'OK', ...content(answer) }, 401: { description: 'Unauthorized' } },
       'x-kubernetes-action': action,
-      'x-kubernetes-group-version-kind': kindOf(resource),
+      'x-kubernetes-group-version-kind': kind,
     },
   ] as const
 }
@@ -214,6 +216,12 @@ function storedPaths(
         `${item}/${sub}`,
         pathItem(resource, updateMethods(component, verbs), named, scope, sub),
       ]),
+    ),
+    ...Object.fromEntries(
+      Object.entries(resource.createdSubresources ?? {}).map(([sub, { kind }]) => {
+        const method = { ...createMethod(componentName(schemaOf(kind))), kind }
+        return [`${item}/${sub}`, pathItem(resource, [method], named, scope, sub)]
+      }),
     ),
   }
 }
