@@ -31,6 +31,8 @@ export interface FileStat {
   special?: 'socket' | 'character device' | 'block device' | 'pipe'
   /** Permission bits only, e.g. 0o600. */
   mode: number
+  /** The sticky bit: only its owner may remove or replace what is in this folder. */
+  sticky?: boolean
   /** Bytes. */
   size: number
   /** Milliseconds since the epoch. */

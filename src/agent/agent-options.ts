@@ -1,8 +1,31 @@
 import type { KeyAlgorithm } from '../keys/private-key.ts'
 import type { Connect } from '../kube/transport.ts'
 import type { NodeAddress } from '../kube/types.ts'
-import type { Clock, Disk, Log, Random } from '../ports.ts'
+import type { Clock, Disk, Log, Net, Random, Spawn } from '../ports.ts'
 import type { ServeHttps } from './serving.ts'
+
+/** How static pods are run: what only the agent's own configuration may say, never a manifest. */
+export interface StaticPodOptions {
+  /** Where the manifests are; need not exist. */
+  directory: string
+  /** Where the pods' state and logs are kept; belongs to this agent alone. */
+  stateDirectory: string
+  /** `process`: plain processes of this machine, without images or isolation. */
+  runtime: 'process'
+  /** Containers may run as root; default false. */
+  allowRoot?: boolean
+  /** Show them in the API as mirror pods once it answers; default true. */
+  mirror?: boolean
+}
+
+/** A plugin on a unix socket that gives the bootstrap credential (join/plugin-source.ts). */
+export interface CredentialPluginOptions {
+  socket: string
+  /** `namespace/name` of the static pod that serves it: it is asked only when that pod is ready, and then at once. */
+  staticPod?: string
+  /** User id that may own socket and folders, beside root and the agent's own. */
+  owner?: number
+}
 
 /** What the node side of a cluster is told at start. Defaults are Kubernetes' (KubeletConfiguration), except where noted. */
 export interface AgentOptions {
@@ -42,6 +65,10 @@ export interface AgentOptions {
   watchTimeoutSeconds?: number
   /** Longest sleep of a certificate's timer, in seconds, after which the wall clock is looked at again; default 60. */
   clockCheckSeconds?: number
+  /** Static pods of this machine; absent: none. They start before anything else and wait for nothing. */
+  staticPods?: StaticPodOptions
+  /** Asked for a bootstrap credential in this order, before the bootstrap kubeconfig. */
+  credentialPlugins?: readonly CredentialPluginOptions[]
   /** Laid over the Node's nodeInfo, e.g. `{ kubeletVersion: 'v1.36.0' }`. */
   nodeInfo?: Readonly<Record<string, string>>
   /** Laid over the Node's labels. */
@@ -54,6 +81,12 @@ export interface AgentPorts {
   disk: Disk
   log: Log
   connect: Connect
+  /** Absent: no static pods, and no exec plugin in the bootstrap kubeconfig. */
+  spawn?: Spawn
+  /** Absent: no static pods and no credential plugins. */
+  net?: Net
+  /** What exec credential plugins inherit. */
+  environment?: Readonly<Record<string, string>>
   /** Absent: no HTTPS server. */
   listen?: ServeHttps
 }

@@ -2,16 +2,17 @@ import { hasCode } from '../errors.ts'
 import type { CertificateManager, CertificateStatus } from '../hold/certificate-manager.ts'
 import { createCertificateStore } from '../hold/certificate-store.ts'
 import { createCredentialChain } from '../join/credential-sources.ts'
-import { kubeconfigSource } from '../join/kubeconfig-source.ts'
 import { servingTemplate } from '../join/template.ts'
 import type { KeyAlgorithm } from '../keys/private-key.ts'
 import { createClient } from '../kube/client.ts'
 import type { KubeNode, NodeAddress } from '../kube/types.ts'
 import { type AgentMetrics, type CertificateView, createAgentMetrics } from './agent-metrics.ts'
 import type { AgentOptions, AgentPorts } from './agent-options.ts'
+import { type AgentPods, createAgentPods } from './agent-pods.ts'
 import { ApiSession } from './api-session.ts'
 import { callerRoots } from './caller-roots.ts'
 import { createClientCertificate } from './client-certificate.ts'
+import { credentialSources } from './credential-chain.ts'
 import { createNodeAccess } from './node-access.ts'
 import { createNodeApi } from './node-api.ts'
 import { NodeConnection } from './node-connection.ts'
@@ -71,6 +72,7 @@ class NodeAgent implements Agent {
   readonly #watch: NodeWatch
   readonly #metrics: AgentMetrics
   readonly #server: NodeServer | undefined
+  readonly #pods: AgentPods | undefined
   #addresses: readonly NodeAddress[]
   #started: Promise<void> = Promise.resolve()
   #presenceError: string | undefined
@@ -91,8 +93,12 @@ class NodeAgent implements Agent {
     const store = createCertificateStore({ disk, clock, log, directory, prefix: 'kubelet-client' })
     const currentPairPath = store.currentPath
     this.#endpoint = new NodeEndpoint({ ...ports, kubeconfigPath, bootstrapKubeconfigPath, currentPairPath })
-    const sources =
-      bootstrapKubeconfigPath === undefined ? [] : [kubeconfigSource(bootstrapKubeconfigPath, ports)]
+    this.#pods = createAgentPods(options, ports, {
+      client,
+      addresses: () => this.#addresses,
+      onReadiness: () => this.#client.retryNow(),
+    })
+    const sources = credentialSources(options, ports, { pods: this.#pods, endpoint: this.#endpoint })
     const parts = { options, ports, keyAlgorithm: this.#keyAlgorithm, client }
     this.#client = createClientCertificate({
       ...parts,
@@ -123,10 +129,14 @@ class NodeAgent implements Agent {
       },
       onConnected: () => {
         this.#watch.start()
+        this.#pods?.connected()
         this.#presence.wake()
         this.#serving.retryNow()
       },
-      onDisconnected: () => void this.#watch.stop(),
+      onDisconnected: () => {
+        void this.#watch.stop()
+        this.#pods?.disconnected()
+      },
     })
     this.#presence = new NodePresence({
       client,
@@ -164,6 +174,8 @@ class NodeAgent implements Agent {
   }
 
   start(): void {
+    // First of all, and nothing below holds them up: what follows may need what they give.
+    this.#pods?.start()
     this.#client.onChange(() => {
       this.#connection.follow()
       this.#tell()
@@ -202,7 +214,7 @@ class NodeAgent implements Agent {
     this.#serving.stop()
     this.#connection.stop()
     await this.#started
-    await Promise.all([this.#presence.stop(), this.#watch.stop(), this.#server?.stop()])
+    await Promise.all([this.#presence.stop(), this.#watch.stop(), this.#server?.stop(), this.#pods?.stop()])
   }
 
   async #begin(): Promise<void> {
@@ -249,6 +261,7 @@ class NodeAgent implements Agent {
 
   #onNode(node: KubeNode | undefined): void {
     this.#presence.seen(node)
+    this.#pods?.nodeSeen(node)
     if (this.#options.serverTLSBootstrap) {
       const addresses = node?.status?.addresses ?? []
       this.#serving.setTemplate(servingTemplate(this.#options.nodeName, addresses, this.#keyAlgorithm))

@@ -1,15 +1,20 @@
 import { hostname } from 'node:os'
-import type { Command } from 'commander'
+import { resolve } from 'node:path'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type Agent, startAgent } from '../agent/agent.ts'
+import type { CredentialPluginOptions, StaticPodOptions } from '../agent/agent-options.ts'
 import { serveHttps } from '../agent/serve-https.ts'
 import { hostPorts } from '../cluster/host-ports.ts'
 import { RollcallError } from '../errors.ts'
+import { systemNet } from '../host/net.ts'
+import { systemSpawn } from '../host/spawn.ts'
 import type { NodeAddress } from '../kube/types.ts'
 import { connectUndici } from '../kube/undici-transport.ts'
 import { parseIp } from '../x509/ip.ts'
 import type { CommandIo } from './command-io.ts'
 import { lineLog } from './line-log.ts'
 import { wholeNumber } from './number-option.ts'
+import { defaultPodState } from './pod-state.ts'
 import { untilStopped } from './until-stopped.ts'
 
 interface AgentFlags {
@@ -22,6 +27,11 @@ interface AgentFlags {
   serverTlsBootstrap: boolean
   address: string
   port: number
+  staticPods?: string
+  staticPodsState: string
+  runtime?: 'process' | 'cri'
+  staticPodsAsRoot: boolean
+  credentialPlugin: CredentialPluginOptions[]
 }
 
 export function register(program: Command, io: CommandIo): void {
@@ -41,6 +51,16 @@ export function register(program: Command, io: CommandIo): void {
     .option('--server-tls-bootstrap', 'have the serving certificate issued by the cluster', false)
     .option('--address <ip>', 'where the HTTPS server listens', '0.0.0.0')
     .option('--port <port>', 'port of the HTTPS server; 0: any free one', wholeNumber(0, 65_535), 10_250)
+    .option('--static-pods <dir>', 'run the pods of the manifests in this folder, before anything else')
+    .option('--static-pods-state <dir>', 'where their state and logs are kept', defaultPodState)
+    .addOption(new Option('--runtime <runtime>', 'what runs them').choices(['process', 'cri']))
+    .option('--static-pods-as-root', 'with --runtime process: containers may run as root', false)
+    .option(
+      '--credential-plugin <socket[,pod=NAMESPACE/NAME][,owner=UID]>',
+      'unix socket of a plugin that gives the bootstrap credential, and the static pod that serves it; may be repeated',
+      (text: string, before: CredentialPluginOptions[]) => [...before, parsePlugin(text)],
+      [],
+    )
     .action((flags: AgentFlags) => agent(flags, io))
 }
 
@@ -57,8 +77,18 @@ async function agent(flags: AgentFlags, io: CommandIo): Promise<void> {
       serverTLSBootstrap: flags.serverTlsBootstrap,
       listenAddress: flags.address,
       port: flags.port,
+      ...staticPodOptions(flags),
+      credentialPlugins: flags.credentialPlugin,
     },
-    { ...hostPorts, log: lineLog(), connect: connectUndici, listen: serveHttps },
+    {
+      ...hostPorts,
+      log: lineLog(),
+      connect: connectUndici,
+      listen: serveHttps,
+      spawn: systemSpawn,
+      net: systemNet,
+      environment: environmentOfProcess(),
+    },
   )
   announceReady(running, flags, io)
   await stopped
@@ -74,6 +104,48 @@ function announceReady(running: Agent, flags: AgentFlags, io: CommandIo): void {
     end()
     io.stdout(`ready ${flags.node}${port === undefined ? '' : ` serving at ${flags.address}:${port}`}\n`)
   }
+}
+
+function staticPodOptions(flags: AgentFlags): { staticPods?: StaticPodOptions } {
+  const {
+    staticPods: directory,
+    staticPodsState: stateDirectory,
+    runtime,
+    staticPodsAsRoot: allowRoot,
+  } = flags
+  if (directory === undefined) return {}
+  // Never taken silently: without a container runtime the isolation of images is lost.
+  if (runtime !== 'process') {
+    const why = runtime === 'cri' ? 'CRI is not built yet' : 'say how they are to be run'
+    throw new RollcallError(
+      'USAGE',
+      `--static-pods: ${why}; with --runtime process they are plain processes.`,
+    )
+  }
+  return {
+    staticPods: {
+      directory: resolve(directory),
+      stateDirectory: resolve(stateDirectory),
+      runtime,
+      allowRoot,
+    },
+  }
+}
+
+function parsePlugin(text: string): CredentialPluginOptions {
+  const [socket = '', ...rest] = text.split(',')
+  const options = new Map(rest.map(part => [part.split('=', 1)[0], part.slice(part.indexOf('=') + 1)]))
+  const [staticPod, owner] = [options.get('pod'), options.get('owner')]
+  const known = [...options.keys()].every(name => name === 'pod' || name === 'owner')
+  if (!socket.startsWith('/') || !known || (owner !== undefined && !/^\d+$/.test(owner)))
+    throw new InvalidArgumentError('Give /path/of/socket[,pod=NAMESPACE/NAME][,owner=UID].')
+  return { socket, ...(staticPod && { staticPod }), ...(owner && { owner: Number(owner) }) }
+}
+
+function environmentOfProcess(): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(process.env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  )
 }
 
 function addressesOf({ node, nodeIp }: AgentFlags): NodeAddress[] {

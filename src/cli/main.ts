@@ -14,6 +14,7 @@ const commands: Readonly<Record<string, () => Promise<{ register(program: Comman
     demo: () => import('./demo.ts'),
     status: () => import('./status.ts'),
     nodes: () => import('./nodes.ts'),
+    pods: () => import('./pods.ts'),
     csr: () => import('./csr/csr.ts'),
     'fleet-process': () => import('./fleet-process.ts'),
   }

@@ -34,8 +34,11 @@ export interface Fleet {
   stop(): Promise<void>
 }
 
+/** The nodes of a fleet serve HTTPS; static pods they have none. */
+type FleetPorts = AgentPorts & Required<Pick<AgentPorts, 'listen'>>
+
 /** Starts the nodes, each a full agent with its own address in 127.0.0.0/8, side by side in this process. */
-export async function startFleet(options: FleetOptions, ports: Required<AgentPorts>): Promise<Fleet> {
+export async function startFleet(options: FleetOptions, ports: FleetPorts): Promise<Fleet> {
   const indexes = Array.from({ length: options.nodes }, (_, index) => index + 1)
   const agents = await Promise.all(indexes.map(index => startNode(index, options, ports)))
   return {
@@ -45,7 +48,7 @@ export async function startFleet(options: FleetOptions, ports: Required<AgentPor
   }
 }
 
-async function startNode(index: number, options: FleetOptions, ports: Required<AgentPorts>): Promise<Agent> {
+async function startNode(index: number, options: FleetOptions, ports: FleetPorts): Promise<Agent> {
   const { name, address } = fleetNode(index)
   const folder = join(options.directory, name)
   await ports.disk.makeDirectory(folder, 0o700)

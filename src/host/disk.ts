@@ -48,6 +48,7 @@ export const systemDisk: Disk = {
       kind: kindOf(entry),
       ...(special && { special }),
       mode: entry.mode & 0o777,
+      sticky: (entry.mode & 0o1000) !== 0,
       size: entry.size,
       modified: entry.mtimeMs,
       owner: entry.uid,

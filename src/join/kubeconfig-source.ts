@@ -38,6 +38,8 @@ export function kubeconfigSource(path: string, ports: ConnectionPorts): Credenti
         return nothing('NoCredential', `user "${context.userName}" has neither token nor certificate`)
       } catch (error) {
         if (hasCode(error, 'KUBECONFIG_INVALID')) return nothing('Invalid', error.message)
+        // An exec plugin that gave none.
+        if (hasCode(error, 'CREDENTIAL_UNAVAILABLE')) return nothing('NoCredential', error.message)
         const code = systemCode(error)
         if (code === undefined) throw error
         return nothing(code === 'ENOENT' ? 'Missing' : 'Unreadable', code)

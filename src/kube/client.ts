@@ -70,7 +70,13 @@ export interface KubeClient {
   delete(
     resource: ResourceRef,
     target: Target,
-    options?: { uid?: string; resourceVersion?: string; signal?: AbortSignal },
+    options?: {
+      uid?: string
+      resourceVersion?: string
+      /** 0: at once; absent: the resource's own. */
+      gracePeriodSeconds?: number
+      signal?: AbortSignal
+    },
   ): Promise<Status | KubeObject>
   /** Ends when the server ends it or the signal aborts; an ERROR event is thrown as ApiStatusError. */
   watch<T extends KubeObject>(resource: ResourceRef, options?: WatchOptions): AsyncIterable<WatchEvent<T>>
@@ -181,9 +187,10 @@ export function createClient(transport: Transport): KubeClient {
       return sendForObject('PATCH', objectPath(resource, target), signal, patch, patchContentTypes[kind])
     },
 
-    async delete(resource, target, { uid, resourceVersion, signal } = {}) {
+    async delete(resource, target, { uid, resourceVersion, gracePeriodSeconds, signal } = {}) {
       const preconditions = { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) }
-      const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions }
+      const grace = gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }
+      const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions, ...grace }
       return sendForObject('DELETE', objectPath(resource, target), signal, body)
     },
 

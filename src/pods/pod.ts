@@ -1,5 +1,5 @@
 /** Static pods as far as this agent honours them; fields are Kubernetes' (static-pods.md 8 lists what is supported). */
-import type { KubeObject, ObjectMeta } from '../kube/types.ts'
+import type { KubeObject, ObjectMeta, ResourceRef } from '../kube/types.ts'
 
 export interface EnvironmentVariable {
   name: string
@@ -136,3 +136,11 @@ export const annotations = {
   startOrder: 'rollcall.dev/start-order',
   requiredFor: 'rollcall.dev/required-for',
 } as const
+
+export const podResource: ResourceRef = {
+  group: '',
+  version: 'v1',
+  plural: 'pods',
+  kind: 'Pod',
+  namespaced: true,
+}

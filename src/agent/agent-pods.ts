@@ -1,0 +1,77 @@
+import type { KubeClient } from '../kube/client.ts'
+import type { KubeNode, NodeAddress } from '../kube/types.ts'
+import { annotations } from '../pods/pod.ts'
+import { ProcessRuntime } from '../pods/process/process-runtime.ts'
+import { StaticPods } from '../pods/static-pods.ts'
+import { MirrorPods } from '../pods/status/mirror-pods.ts'
+import { PodReport } from '../pods/status/pod-report.ts'
+import type { AgentOptions, AgentPorts } from './agent-options.ts'
+
+export interface PodParts {
+  /** The API under the node's own certificate. */
+  client: KubeClient
+  addresses(): readonly NodeAddress[]
+  /** A pod that is required for bootstrap became ready: who waited for it may go on. */
+  onReadiness(): void
+}
+
+/** The static pods of this node, their report on disk, and their mirrors in the API. */
+export interface AgentPods {
+  start(): void
+  stop(): Promise<void>
+  /** Why this pod (`namespace/name`) cannot be relied on now; undefined: it is ready. */
+  whyNotReady(name: string): string | undefined
+  connected(): void
+  disconnected(): void
+  nodeSeen(node: KubeNode | undefined): void
+}
+
+/** undefined: this agent runs no static pods. */
+export function createAgentPods(
+  options: AgentOptions,
+  ports: AgentPorts,
+  parts: PodParts,
+): AgentPods | undefined {
+  const { staticPods, nodeName } = options
+  const { spawn, net } = ports
+  if (!staticPods || !spawn || !net) return undefined
+  const { directory, stateDirectory, allowRoot = false, mirror = true } = staticPods
+  const hostAddress = () => parts.addresses().find(({ type }) => type === 'InternalIP')?.address
+  const node = () => ({ nodeName, hostAddress: hostAddress() })
+  const runtime = new ProcessRuntime({ ...ports, spawn, stateDirectory, allowRoot, node })
+  const pods = new StaticPods({ ...ports, net, nodeName, directory, runtime, hostAddress })
+  const report = new PodReport({ ...ports, stateDirectory, pods, runtime, hostAddress })
+  const mirrors = mirror
+    ? new MirrorPods({ ...ports, client: parts.client, nodeName, pods, hostAddress })
+    : undefined
+  let waiting = new Set<string>()
+  pods.onChange(() => {
+    report.update()
+    mirrors?.update()
+    const still = notReady(pods)
+    const became = [...waiting].some(key => !still.has(key))
+    waiting = still
+    if (became) parts.onReadiness()
+  })
+  return {
+    start: () => pods.start(),
+    async stop() {
+      await mirrors?.stop()
+      await pods.stop()
+      await report.stop()
+    },
+    whyNotReady: name => pods.whyNotReady(name),
+    connected: () => mirrors?.start(),
+    disconnected: () => void mirrors?.pause(),
+    nodeSeen: node => mirrors?.nodeSeen(node),
+  }
+}
+
+/** Pods that credentials may wait for and that are not ready. */
+function notReady(pods: StaticPods): Set<string> {
+  const required = pods
+    .views()
+    .filter(({ pod }) => pod.metadata.annotations[annotations.requiredFor] === 'bootstrap')
+  const keys = required.map(({ pod }) => `${pod.metadata.namespace}/${pod.metadata.name}`)
+  return new Set(keys.filter(key => pods.whyNotReady(key) !== undefined))
+}
