@@ -48,7 +48,7 @@ const impersonated: [what: string, headers: Record<string, string>, rights: Righ
   ],
   [
     'a user in two groups, one name holding a comma',
-    { 'impersonate-user': 'bob', 'impersonate-group': 'a,b, c' },
+    { 'impersonate-user': 'bob', 'impersonate-group': 'a,b\nc' },
     [
       ['', 'users', 'bob'],
       ['', 'groups', 'a,b'],
@@ -71,7 +71,7 @@ const impersonated: [what: string, headers: Record<string, string>, rights: Righ
     {
       'impersonate-user': 'bob',
       'impersonate-uid': '7',
-      'impersonate-extra-example.com%2fscopes': 'view, edit',
+      'impersonate-extra-example.com%2fscopes': 'view\nedit',
     },
     [
       ['', 'users', 'bob'],

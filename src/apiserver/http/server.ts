@@ -16,6 +16,7 @@ import type { Api } from '../api.ts'
 import { defaultLimits } from '../call.ts'
 import { statusResponse } from '../response.ts'
 import { apiError } from '../wire/api-error.ts'
+import { impersonationValues } from './impersonation-values.ts'
 import { peerOf } from './peer.ts'
 import { readRequestBody } from './request-body.ts'
 import { respond } from './respond.ts'
@@ -184,6 +185,9 @@ function apiRequest(request: Http2ServerRequest, body: Uint8Array, signal: Abort
     if (name.startsWith(':') || value === undefined) continue
     headers[name] = Array.isArray(value) ? value.join(', ') : value
   }
+  // Without a user the other headers are an error that names them, so they are read all the same.
+  if (Object.keys(headers).some(name => name.startsWith('impersonate-')))
+    Object.assign(headers, impersonationValues(request.rawHeaders))
   const { method, url } = request
   return { method, url, headers, signal, ...(body.length > 0 && { body }) }
 }

@@ -14,13 +14,11 @@ export interface ImpersonationRequest {
 const extraPrefix = 'impersonate-extra-'
 
 /**
- * The values of a header that may be repeated. The HTTP adapter joins repeated headers with `, ` as Node does, so that is
- * where they are cut; a comma alone belongs to the value, as in Kubernetes. A newline, which no value can hold, wins over
- * both: an adapter or client in the process joins with it to keep a name like `CN=a, O=b` whole. Either way each value
- * needs a right of its own, so a wrong cut can refuse but not grant.
+ * The values of a header that may be repeated, which the HTTP adapter (http/impersonation-values.ts) joins by a newline:
+ * no value can hold one, while a comma may belong to a name like `CN=a, O=b`.
  */
 function repeatedValues(joined: string): string[] {
-  return joined.split(joined.includes('\n') ? '\n' : ', ')
+  return joined.split('\n')
 }
 
 function decoded(key: string): string {
