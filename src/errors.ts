@@ -85,6 +85,9 @@ const kinds = {
     meaning: 'The approval policy cannot be used; the sentence says which value and why.',
     exit: 2,
   },
+  INVENTORY_INVALID: {
+    meaning: 'The inventory is malformed; the sentence says where. Its last good content goes on to count.',
+  },
   SIGNER_UNUSABLE: {
     meaning: 'A signer has no usable CA: one certificate, not expired, whose key is the one that signs.',
     exit: 1,

@@ -1,7 +1,10 @@
 /** Which Nodes claim which names and addresses, kept up to date Node by Node: cluster-wide uniqueness in O(1). */
 import type { KubeNode } from '../kube/types.ts'
+import { parseIp } from '../x509/ip.ts'
 import { canonicalAddress, canonicalDns } from './canonical-name.ts'
-import type { AddressClaims } from './facts.ts'
+import type { AddressClaims, Claim } from './facts.ts'
+import { IpPrefixes, rangeOrNone } from './ip-prefixes.ts'
+import type { IpRange } from './ip-range.ts'
 
 /** What a Node claims: its own name and all of status.addresses, in canonical form. */
 export function claimedBy(node: KubeNode): Set<string> {
@@ -11,33 +14,82 @@ export function claimedBy(node: KubeNode): Set<string> {
   return claims
 }
 
+interface Known {
+  /** Milliseconds since the epoch. */
+  created: number | undefined
+  /** By canonical name or address: its place in the order. */
+  claims: Map<string, number>
+  /** By text: its place in the order. */
+  podRanges: Map<string, { range: IpRange; since: number }>
+}
+
 export class AddressIndex implements AddressClaims {
   readonly #holders = new Map<string, Set<string>>()
-  readonly #claims = new Map<string, Set<string>>()
+  readonly #nodes = new Map<string, Known>()
+  readonly #podRanges = new IpPrefixes()
 
-  /** Takes the Node in, or its new state. */
-  set(node: KubeNode): void {
-    this.remove(node.metadata.name)
-    const claims = claimedBy(node)
-    this.#claims.set(node.metadata.name, claims)
-    for (const claim of claims) {
+  /**
+   * Takes the Node in, or its new state. `seen` grows from state to state: claims are in the order in which they were
+   * first seen, one that was there before keeps its place. 0, for what was there before anybody looked, is before all.
+   */
+  set(node: KubeNode, seen = 0): void {
+    const { name, creationTimestamp } = node.metadata
+    const before = this.#nodes.get(name)
+    this.remove(name)
+    const claims = new Map([...claimedBy(node)].map(claim => [claim, before?.claims.get(claim) ?? seen]))
+    const ranges = node.spec?.podCIDRs ?? [node.spec?.podCIDR ?? '']
+    const podRanges = new Map(
+      ranges.flatMap(text => {
+        const range = rangeOrNone(text)
+        return range ? [[text, { range, since: before?.podRanges.get(text)?.since ?? seen }] as const] : []
+      }),
+    )
+    const created = Date.parse(creationTimestamp ?? '')
+    this.#nodes.set(name, { created: Number.isNaN(created) ? undefined : created, claims, podRanges })
+    for (const claim of claims.keys()) {
       const holders = this.#holders.get(claim)
-      if (holders) holders.add(node.metadata.name)
-      else this.#holders.set(claim, new Set([node.metadata.name]))
+      if (holders) holders.add(name)
+      else this.#holders.set(claim, new Set([name]))
     }
+    for (const { range } of podRanges.values()) this.#podRanges.add(range, name)
   }
 
   remove(nodeName: string): void {
-    for (const claim of this.#claims.get(nodeName) ?? []) {
+    const known = this.#nodes.get(nodeName)
+    for (const claim of known?.claims.keys() ?? []) {
       const holders = this.#holders.get(claim)
       holders?.delete(nodeName)
       if (holders?.size === 0) this.#holders.delete(claim)
     }
-    this.#claims.delete(nodeName)
+    for (const { range } of known?.podRanges.values() ?? []) this.#podRanges.remove(range, nodeName)
+    this.#nodes.delete(nodeName)
   }
 
   /** Names of the Nodes that claim it, sorted. */
   holders(canonical: string): readonly string[] {
     return [...(this.#holders.get(canonical) ?? [])].sort()
+  }
+
+  claims(canonical: string): readonly Claim[] {
+    const exact = this.holders(canonical).map((nodeName): Claim => {
+      const source = canonicalDns(nodeName) === canonical ? 'metadata.name' : 'status.addresses'
+      return { nodeName, source, since: this.#nodes.get(nodeName)?.claims.get(canonical) ?? 0 }
+    })
+    const address = parseIp(canonical)
+    const pods = address ? this.#podRanges.ownersOf(address) : []
+    return [...exact, ...pods.map(nodeName => this.#podClaim(nodeName))]
+  }
+
+  #podClaim(nodeName: string): Claim {
+    const times = [...(this.#nodes.get(nodeName)?.podRanges.values() ?? [])].map(({ since }) => since)
+    return { nodeName, source: 'spec.podCIDRs', since: Math.max(0, ...times) }
+  }
+
+  has(nodeName: string): boolean {
+    return this.#nodes.has(nodeName)
+  }
+
+  created(nodeName: string): number | undefined {
+    return this.#nodes.get(nodeName)?.created
   }
 }

@@ -1,8 +1,9 @@
-import type { KubeNode } from '../kube/types.ts'
+import { advantageOf, contestsOf } from './contest.ts'
+import { assess, type SanAssessment } from './evidence/assessment.ts'
 import type { ReadFacts } from './facts.ts'
 import { listed } from './listed.ts'
-import { evidenceFor, missingInternalIps } from './node-status-evidence.ts'
-import { type RequestedSan, requestedSans } from './requested-sans.ts'
+import { missingInternalIps } from './node-status-evidence.ts'
+import { provenTexts } from './proven-texts.ts'
 import { kindOf } from './rules/our-signer.ts'
 import type { Reason } from './verdict.ts'
 
@@ -14,17 +15,15 @@ export function approvalReasons(facts: ReadFacts): Reason[] {
     const message = `Auto approving ${self}kubelet client certificate after SubjectAccessReview.`
     return [{ code: 'AutoApproved', message }]
   }
-  const { node, request } = facts
-  if (!node) throw new TypeError('a serving request was approved without its Node')
-  const sans = requestedSans(request)
-  const proven = sans.map(san => `${san.shown} (${evidenceFor(san, node)})`)
-  const message = `Every SAN is proven: ${listed(proven)}.`
-  return [{ code: 'SansProven', message }, ...warnings(sans, node)]
+  const { sans } = assess(facts)
+  const message = `Every SAN is proven: ${listed(provenTexts(sans))}.`
+  return [{ code: 'SansProven', message }, ...nameWarnings(facts, sans), ...contestWarnings(facts, sans)]
 }
 
-function warnings(sans: readonly RequestedSan[], node: KubeNode): Reason[] {
+function nameWarnings({ node }: ReadFacts, assessed: readonly SanAssessment[]): Reason[] {
+  const sans = assessed.map(({ san }) => san)
   const reasons: Reason[] = []
-  const missing = missingInternalIps(sans, node)
+  const missing = node ? missingInternalIps(sans, node) : []
   if (missing.length > 0) {
     const message = `InternalIP ${listed(missing)} of the node is not requested`
     reasons.push({ code: 'SanIncomplete', message })
@@ -37,4 +36,23 @@ function warnings(sans: readonly RequestedSan[], node: KubeNode): Reason[] {
     reasons.push({ code: 'SanTrailingDot', message })
   }
   return reasons
+}
+
+/** Others that would have the same name or address: mistakes and attacks look alike, so somebody must look. */
+function contestWarnings(facts: ReadFacts, sans: readonly SanAssessment[]): Reason[] {
+  return contestsOf(facts, sans).flatMap(({ san, mine, rivals }) =>
+    rivals.map((rival): Reason => {
+      const by = `node "${rival.nodeName}" (${rival.sources.join(', ')})`
+      if (rival.certifiedUntil !== undefined && mine.certifiedUntil === undefined)
+        return {
+          code: 'HeldElsewhere',
+          message: `SAN ${san.shown} is also certified for ${by}, whose evidence is weaker`,
+        }
+      const why = advantageOf(mine, rival) === 'evidence' ? 'stronger evidence' : 'it had it first'
+      return {
+        code: 'SanContested',
+        message: `SAN ${san.shown} is also claimed by ${by}; this node keeps it: ${why}`,
+      }
+    }),
+  )
 }

@@ -1,17 +1,21 @@
 /** Gathers facts about each undecided request, has it judged, and writes the verdict to /approval. */
 import { isStatus, type KubeClient } from '../kube/client.ts'
+import { isApproved } from '../kube/csr-conditions.ts'
 import type { ChangeType } from '../kube/object-cache.ts'
-import { startReflector } from '../kube/reflector.ts'
-import { type CertificateSigningRequest, type KubeNode, resources } from '../kube/types.ts'
+import { type CertificateSigningRequest, resources } from '../kube/types.ts'
 import { retryDelay, startWorkQueue } from '../kube/work-queue.ts'
-import type { Clock, Log, Random } from '../ports.ts'
+import type { Clock, Disk, Log, Random } from '../ports.ts'
+import type { LedgerEntry } from '../sign/ledger.ts'
 import { reviewAccess } from './access-review.ts'
-import { AddressIndex } from './address-index.ts'
+import { followCluster } from './cluster-facts.ts'
 import type { Facts } from './facts.ts'
+import { foreignDecision } from './foreign-decision.ts'
 import { judge, wantsAccessReview } from './judge.ts'
 import { type ApprovalPolicy, checkPolicy } from './policy.ts'
 import { readRequest } from './read-request.ts'
+import { RequestHistoryIndex } from './request-history.ts'
 import { RequestMemory } from './request-memory.ts'
+import { requestedSans } from './requested-sans.ts'
 import { kindOf } from './rules/our-signer.ts'
 import { isUndecided } from './rules/undecided.ts'
 import { subjectNode } from './subject-node.ts'
@@ -25,6 +29,12 @@ export interface ApprovalOptions {
   policy?: ApprovalPolicy | undefined
   /** Seconds after which the server is asked to end a watch; absent: 300–600 at random. */
   watchTimeoutSeconds?: number | undefined
+  /** Resolves when the cache holds the requests that were there before. */
+  csrsSynced?: Promise<void>
+  /** Certificates that were issued earlier and may live still, from whoever keeps a ledger of them. */
+  issued?: AsyncIterable<LedgerEntry> | undefined
+  /** Where an inventory file is read from. */
+  disk?: Disk | undefined
   /** The request as the cache has it, by name. */
   cached(name: string): CertificateSigningRequest | undefined
   /** Makes an Event on the request. */
@@ -35,7 +45,9 @@ export interface ApprovalOptions {
 
 export interface ApprovalController {
   /** To be called for every change of a CertificateSigningRequest, after the cache has it. */
-  csrChanged(type: ChangeType, csr: CertificateSigningRequest): void
+  csrChanged(type: ChangeType, csr: CertificateSigningRequest, previous?: CertificateSigningRequest): void
+  /** To be called with every certificate before it is handed out. */
+  certificateIssued(entry: LedgerEntry): void
   stop(): Promise<void>
 }
 
@@ -46,42 +58,37 @@ const mostConflicts = 5
 
 /** Throws RollcallError POLICY_INVALID. */
 export function startApprovalController(options: ApprovalOptions): ApprovalController {
-  const { client, clock, random, log, policy, cached } = options
+  const { client, clock, log, policy, cached } = options
   if (policy) checkPolicy(policy)
-  const claims = new AddressIndex()
   const memory = new RequestMemory()
+  const history = new RequestHistoryIndex()
   const queue = startWorkQueue({ name: 'approval', workers, clock, log, process: work })
-  const nodes = startReflector<KubeNode>({
-    client,
-    resource: resources.nodes,
-    clock,
-    random,
-    log,
-    ...(options.watchTimeoutSeconds && { watchSeconds: options.watchTimeoutSeconds }),
-    project: addressesOnly,
-    onChange(type, node) {
-      if (type === 'DELETED') claims.remove(node.metadata.name)
-      else claims.set(node)
-      for (const name of memory.followers(node.metadata.name)) queue.add(name)
-    },
-  })
+  const again = (names: readonly string[]) => {
+    for (const name of names) queue.add(name)
+  }
+  const cluster = followCluster(
+    options,
+    nodeName => again(memory.followers(nodeName)),
+    () => again(memory.following()),
+  )
 
   /** Milliseconds until the request is to be looked at again, or undefined. */
   async function work(name: string, signal: AbortSignal): Promise<number | undefined> {
-    const again = await approve(name, signal)
+    const later = await approve(name, signal)
     // Deleted while it was judged: nobody else would forget it.
     if (!cached(name)) memory.forget(name)
-    return again
+    return later
   }
 
   async function approve(name: string, signal: AbortSignal): Promise<number | undefined> {
     let csr = cached(name)
     if (!csr || memory.isWritten(csr)) return undefined
     // An address is free only when every Node was seen.
-    if (kindOf(csr) === 'serving') await nodes.synced
+    if (kindOf(csr) === 'serving' || policy?.rebootstrap === 'deny') await cluster.settled
     for (let conflicts = 0; !signal.aborted; conflicts++) {
       const verdict = await verdictOf(csr, signal)
       if (verdict.outcome !== 'Approve' && verdict.outcome !== 'Deny') return leavePending(csr, verdict)
+      memory.markDeciding(csr, verdict.outcome)
       try {
         await client.update(resources.certificateSigningRequests, decided(csr, verdict), {
           subresource: 'approval',
@@ -91,7 +98,10 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
         announce(csr, verdict)
         return undefined
       } catch (error) {
-        if (isStatus(error, 'NotFound')) return undefined
+        if (isStatus(error, 'NotFound')) {
+          cluster.certified.release(uidOf(csr))
+          return undefined
+        }
         if (!isStatus(error, 'Conflict') || conflicts >= mostConflicts) throw error
         // Somebody else wrote first: judge what is there now. Decided by another is as good as done.
         csr = await client.get<CertificateSigningRequest>(
@@ -106,15 +116,46 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
   }
 
   async function verdictOf(csr: CertificateSigningRequest, signal: AbortSignal): Promise<Verdict> {
-    const reading = readRequest(csr)
-    const nodeName = reading.request && subjectNode(reading.request)
+    const nodeName = subjectOf(csr)
     // Before the Node is looked at: a change while this is judged must bring the request back.
     if (nodeName !== undefined && kindOf(csr) === 'serving') memory.follow(csr.metadata.name, nodeName)
-    const node = nodeName === undefined ? undefined : nodes.get(nodeName)
-    let facts: Facts = { csr, reading, now: clock.now(), node, claims, policy }
+    let facts = factsOf(csr)
     if (nodeName !== undefined && wantsAccessReview(facts))
       facts = { ...facts, access: await reviewAccess(client, csr, nodeName, signal) }
-    return judge(facts)
+    const verdict = judge(facts)
+    for (const other of verdict.outcome === 'Wait' ? (verdict.nodes ?? []) : [])
+      memory.follow(csr.metadata.name, other)
+    if (kindOf(csr) === 'serving') hold(csr, verdict)
+    return verdict
+  }
+
+  /** As of now. */
+  function factsOf(csr: CertificateSigningRequest): Facts {
+    const reading = readRequest(csr)
+    const nodeName = reading.request && subjectNode(reading.request)
+    const now = clock.now()
+    return {
+      ...cluster.facts(),
+      csr,
+      reading,
+      now,
+      node: nodeName === undefined ? undefined : cluster.node(nodeName),
+      history: history.of(csr, now),
+      policy,
+    }
+  }
+
+  /** In the same turn as the judgement: the next one must see that the addresses are taken. */
+  function hold(csr: CertificateSigningRequest, { outcome }: Verdict): void {
+    const { request } = readRequest(csr)
+    const nodeName = request && subjectNode(request)
+    if (outcome !== 'Approve' || !nodeName) cluster.certified.release(uidOf(csr))
+    else
+      cluster.certified.reserve(
+        uidOf(csr),
+        nodeName,
+        requestedSans(request).map(({ canonical }) => canonical),
+      )
   }
 
   function leavePending(csr: CertificateSigningRequest, verdict: Verdict): number | undefined {
@@ -135,29 +176,55 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
     options.onVerdict?.(csr, verdict)
   }
 
+  /** A13: what somebody else decided stands; whether it is what would have been decided here is worth knowing. */
+  function noticeForeign(
+    csr: CertificateSigningRequest,
+    previous: CertificateSigningRequest | undefined,
+  ): void {
+    if (!previous || !isUndecided(previous) || memory.isOurs(csr, isApproved(csr) ? 'Approve' : 'Deny'))
+      return
+    const judged = kindOf(csr) === 'serving' ? judge(factsOf(previous)) : undefined
+    const found = foreignDecision(csr, judged)
+    if (!found) return
+    const { type, reason } = found
+    options.report(csr, type, reason)
+    log.info('another approver decided', { csr: csr.metadata.name, message: reason.message })
+    options.onVerdict?.(csr, { outcome: 'Ignore', reasons: [reason], rules: [] })
+  }
+
   return {
-    csrChanged(type, { metadata: { name } }) {
+    csrChanged(type, seen, previous) {
+      const { name } = seen.metadata
       const csr = cached(name)
       const judgeable = csr !== undefined && kindOf(csr) !== undefined && isUndecided(csr)
+      if (kindOf(seen)) {
+        const now = clock.now()
+        if (type === 'DELETED') {
+          history.forget(seen)
+          cluster.certified.release(uidOf(seen))
+        } else {
+          history.see(seen, previous, now)
+          if (!isUndecided(seen)) cluster.certified.see(seen, now)
+          if (type === 'ADDED') again(history.older(seen, now))
+          noticeForeign(seen, previous)
+        }
+      }
       // A deletion may be followed at once by a new request of the same name, which owes the old one nothing.
       if (type === 'DELETED' || !judgeable) memory.forget(name)
       if (judgeable) queue.add(name)
     },
+    certificateIssued: entry => cluster.certified.addEntry(entry, clock.now()),
     async stop() {
-      await Promise.all([queue.stop(), nodes.stop()])
+      await Promise.all([queue.stop(), cluster.stop()])
     },
   }
 }
 
-/** 5000 Nodes take a sixth of the memory so. */
-function addressesOnly({ apiVersion, kind, metadata, status }: KubeNode): KubeNode {
-  const { name, uid, resourceVersion } = metadata
-  return {
-    apiVersion,
-    kind,
-    metadata: { name, ...(uid ? { uid } : {}), ...(resourceVersion ? { resourceVersion } : {}) },
-    status: { addresses: status?.addresses ?? [] },
-  }
+const uidOf = ({ metadata }: CertificateSigningRequest) => metadata.uid ?? metadata.name
+
+function subjectOf(csr: CertificateSigningRequest): string | undefined {
+  const { request } = readRequest(csr)
+  return request && subjectNode(request)
 }
 
 /** C-13: no timestamps, the server fills them in. */

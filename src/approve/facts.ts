@@ -1,6 +1,8 @@
 /** Everything that judgement looks at, gathered beforehand: the same facts give the same verdict anywhere. */
 import type { CertificateSigningRequest, KubeNode } from '../kube/types.ts'
 import type { CertificateRequest } from '../x509/request.ts'
+import type { CertifiedAddresses } from './evidence/live-certificate.ts'
+import type { EvidenceProvider } from './evidence/provider.ts'
 import type { ApprovalPolicy } from './policy.ts'
 import type { RequestReading } from './read-request.ts'
 
@@ -14,9 +16,43 @@ export interface AccessReview {
   allowed?: ClientSubresource
 }
 
+export interface Claim {
+  nodeName: string
+  /** Where the Node claims it. A metadata.name cannot be claimed by two. */
+  source: 'metadata.name' | 'status.addresses' | 'spec.podCIDRs'
+  /** Its place in the order in which claims were first seen; 0: it was there before anybody looked. */
+  since: number
+}
+
 /** Which Nodes claim an address or name (canonical form, canonical-name.ts). */
 export interface AddressClaims {
-  holders(canonical: string): readonly string[]
+  claims(canonical: string): readonly Claim[]
+  /** Whether there is a Node of this name. */
+  has(nodeName: string): boolean
+  /** Its creation, milliseconds since the epoch; undefined when that is not known. */
+  created(nodeName: string): number | undefined
+}
+
+/** A name or address of the cluster itself. */
+export interface Reservation {
+  /** own: no node can have it. published: a Service sends its traffic there. apiServer: the endpoint of an API server. */
+  kind: 'own' | 'published' | 'apiServer'
+  /** E.g. `the cluster IP of Service default/kubernetes`. */
+  what: string
+}
+
+export interface ReservedAddresses {
+  /** By name or address in canonical form; `bytes` of an address (4 or 16), for ranges. */
+  find(canonical: string, bytes?: Uint8Array): Reservation | undefined
+}
+
+/** Other requests of the same requester for the same node and signer. */
+export interface RequestHistory {
+  /** The newest one that was made later than this. */
+  newer?: string
+  /** Within the hour before now. Superseded ones do not count. */
+  denials: number
+  approvals: number
 }
 
 export interface Facts {
@@ -27,6 +63,14 @@ export interface Facts {
   /** The Node that the subject's common name stands for; absent when there is none. */
   node?: KubeNode | undefined
   claims: AddressClaims
+  /** Absent: no live certificate is known. */
+  certified?: CertifiedAddresses | undefined
+  /** Sources besides the Node itself. */
+  evidence?: readonly EvidenceProvider[] | undefined
+  /** Absent: what the cluster reserves is not known. */
+  reserved?: ReservedAddresses | undefined
+  /** Absent: of other requests nothing is known. */
+  history?: RequestHistory | undefined
   /** Absent: no policy, so serving requests are left to a human. */
   policy?: ApprovalPolicy | undefined
   /** For client requests; absent while not asked yet. */

@@ -13,7 +13,8 @@ export interface IpRange {
 /** ::ffff:0:0/96 */
 const mappedPrefix = Uint8Array.of(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff)
 
-function sixteen(address: Uint8Array): Uint8Array {
+/** The address in 16 bytes, IPv4 as IPv4-mapped. */
+export function sixteen(address: Uint8Array): Uint8Array {
   return address.length === 16 ? address : Uint8Array.of(...mappedPrefix, ...address)
 }
 

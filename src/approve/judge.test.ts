@@ -55,11 +55,12 @@ test('a denial names the SAN and the source', () => {
   const late = { now: createdAt + 300_000 }
   assert.equal(
     judge(servingFacts({ ...asking(['worker-1', 'evil.example']), ...late })).reasons[0]?.message,
-    'SAN DNS "evil.example" not on Node worker-1 status.addresses',
+    'SAN DNS "evil.example" not on Node worker-1 status.addresses; proven: ' +
+      'DNS "worker-1" (Node worker-1 status.addresses Hostname), IP 10.0.0.11 (Node worker-1 status.addresses InternalIP)',
   )
   assert.equal(
     judge(servingFacts(asking([], ['10.0.0.12']))).reasons[0]?.message,
-    'SAN IP 10.0.0.12 is also claimed by node "worker-2" (metadata.name or status.addresses)',
+    'SAN IP 10.0.0.12 is also claimed by node "worker-2" (status.addresses), which keeps it: nothing proves it for this node',
   )
 })
 

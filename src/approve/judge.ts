@@ -4,13 +4,17 @@
  * objection decides (approvers 7: cheap and identity-establishing ones first).
  */
 import { approvalReasons } from './approval-reasons.ts'
+import { dampedDenial } from './damped-denial.ts'
 import type { Facts, ReadFacts } from './facts.ts'
 import type { Rule } from './rule.ts'
 import { accessReviewed } from './rules/access-reviewed.ts'
 import { clientWithoutSan } from './rules/client-without-san.ts'
+import { evidenceAvailable } from './rules/evidence-available.ts'
 import { exactUsages } from './rules/exact-usages.ts'
+import { newestRequest } from './rules/newest-request.ts'
 import { noOtherNodesAddress } from './rules/no-other-nodes-address.ts'
 import { noReservedName } from './rules/no-reserved-name.ts'
+import { nodeMayBootstrap } from './rules/node-may-bootstrap.ts'
 import { nodePresent } from './rules/node-present.ts'
 import { nodeSubject } from './rules/node-subject.ts'
 import { kindOf, ourSigner } from './rules/our-signer.ts'
@@ -23,6 +27,7 @@ import { strongKey } from './rules/strong-key.ts'
 import { unambiguous } from './rules/unambiguous.ts'
 import { undecided } from './rules/undecided.ts'
 import { wellFormed } from './rules/well-formed.ts'
+import { withinBudget } from './rules/within-budget.ts'
 import type { Objection, RuleOutcome, Verdict } from './verdict.ts'
 
 /** Asked of every object; after the last one the request could be read. */
@@ -31,15 +36,19 @@ const intakeRules: readonly Rule<Facts>[] = [ourSigner, undecided, policyPresent
 const requestRules: readonly Rule<ReadFacts>[] = [
   strongKey,
   nodeSubject,
+  newestRequest,
   exactUsages,
   sanOnlyExtension,
   clientWithoutSan,
   servingSanTypes,
   noReservedName,
-  noOtherNodesAddress,
   unambiguous,
+  evidenceAvailable,
+  noOtherNodesAddress,
   nodePresent,
   sansProven,
+  nodeMayBootstrap,
+  withinBudget,
   accessReviewed,
 ]
 
@@ -53,8 +62,8 @@ export function judge(facts: Facts): Verdict {
   for (const { name, sentence } of rules.slice(outcomes.length))
     outcomes.push({ rule: name, sentence, outcome: 'NotReached' })
   if (!objection) return { outcome: 'Approve', reasons: approvalReasons(withRequest(facts)), rules: outcomes }
-  const { outcome, until, code, message } = objection
-  return { outcome, ...(until === undefined ? {} : { until }), reasons: [{ code, message }], rules: outcomes }
+  const { code, message, ...decision } = dampedDenial(objection, facts)
+  return { ...decision, reasons: [{ code, message }], rules: outcomes }
 }
 
 function firstObjection<F extends Facts>(

@@ -1,6 +1,7 @@
-/** Evidence level 1: the Node's own status.addresses. The node writes them itself, so this stops mistakes, not a thief. */
+/** The Node's own status.addresses. The node writes them itself, so this stops mistakes, not a thief. */
 import type { KubeNode, NodeAddress } from '../kube/types.ts'
 import { canonicalAddress } from './canonical-name.ts'
+import type { EvidenceProvider } from './evidence/provider.ts'
 import type { RequestedSan } from './requested-sans.ts'
 
 const dnsTypes: readonly string[] = ['Hostname', 'InternalDNS', 'ExternalDNS']
@@ -17,6 +18,24 @@ function provenBy(san: RequestedSan, { type, address }: NodeAddress): boolean {
 export function evidenceFor(san: RequestedSan, node: KubeNode): string | undefined {
   const address = node.status?.addresses?.find(candidate => provenBy(san, candidate))
   return address && `Node ${node.metadata.name} status.addresses ${address.type}`
+}
+
+/** What the Node says about itself; what others say about themselves is in the index of claims. */
+export function nodeStatusEvidence(node: KubeNode | undefined): EvidenceProvider {
+  return {
+    name: `Node${node ? ` ${node.metadata.name}` : ''} status.addresses`,
+    level: 'NodeStatus',
+    evidence(nodeName, sans) {
+      const proven = new Map<string, string>()
+      if (node?.metadata.name !== nodeName) return { proven }
+      for (const san of sans) {
+        const source = evidenceFor(san, node)
+        if (source !== undefined) proven.set(san.canonical, source)
+      }
+      return { proven }
+    },
+    holders: () => [],
+  }
 }
 
 /** InternalIPs of the Node that the request leaves out: clients reach the kubelet by these. */

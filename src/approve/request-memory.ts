@@ -1,16 +1,18 @@
 /** What the approval controller remembers of requests between two looks; all of it can be lost without harm. */
 import type { CertificateSigningRequest } from '../kube/types.ts'
-import type { Verdict } from './verdict.ts'
+import type { Outcome, Verdict } from './verdict.ts'
 
 interface Memory {
   /** What was last told about it, so that it is told once. */
   told?: string
   /** How often its access was refused. */
   retries: number
-  /** The Node it is judged by. */
-  nodeName?: string
+  /** The Nodes it is judged by. */
+  nodeNames: Set<string>
   /** The version that a decision was written from; the cache may lag behind. */
   writtenFrom?: string | undefined
+  /** What is being written, or was: our own decision may be seen before its write is answered. */
+  deciding?: Outcome
 }
 
 export class RequestMemory {
@@ -33,7 +35,7 @@ export class RequestMemory {
 
   /** The request is to be judged again when this Node changes. */
   follow(name: string, nodeName: string): void {
-    this.#of(name).nodeName = nodeName
+    this.#of(name).nodeNames.add(nodeName)
     const followers = this.#byNode.get(nodeName)
     if (followers) followers.add(name)
     else this.#byNode.set(nodeName, new Set([name]))
@@ -45,8 +47,21 @@ export class RequestMemory {
   }
 
   markWritten(csr: CertificateSigningRequest): void {
+    const deciding = this.#memories.get(csr.metadata.name)?.deciding
     this.forget(csr.metadata.name)
-    this.#of(csr.metadata.name).writtenFrom = csr.metadata.resourceVersion
+    const memory = this.#of(csr.metadata.name)
+    memory.writtenFrom = csr.metadata.resourceVersion
+    if (deciding) memory.deciding = deciding
+  }
+
+  /** To be called before a decision is written. */
+  markDeciding(csr: CertificateSigningRequest, outcome: Outcome): void {
+    this.#of(csr.metadata.name).deciding = outcome
+  }
+
+  /** Whether such a decision was made here. */
+  isOurs(csr: CertificateSigningRequest, outcome: Outcome): boolean {
+    return this.#memories.get(csr.metadata.name)?.deciding === outcome
   }
 
   /** Whether a decision was already written from this very version. */
@@ -56,16 +71,22 @@ export class RequestMemory {
   }
 
   forget(name: string): void {
-    const nodeName = this.#memories.get(name)?.nodeName
+    const nodeNames = this.#memories.get(name)?.nodeNames ?? []
     this.#memories.delete(name)
-    if (nodeName === undefined) return
-    const followers = this.#byNode.get(nodeName)
-    followers?.delete(name)
-    if (followers?.size === 0) this.#byNode.delete(nodeName)
+    for (const nodeName of nodeNames) {
+      const followers = this.#byNode.get(nodeName)
+      followers?.delete(name)
+      if (followers?.size === 0) this.#byNode.delete(nodeName)
+    }
+  }
+
+  /** All requests that follow a Node. */
+  following(): readonly string[] {
+    return [...this.#memories].filter(([, { nodeNames }]) => nodeNames.size > 0).map(([name]) => name)
   }
 
   #of(name: string): Memory {
-    const memory = this.#memories.get(name) ?? { retries: 0 }
+    const memory = this.#memories.get(name) ?? { retries: 0, nodeNames: new Set() }
     this.#memories.set(name, memory)
     return memory
   }

@@ -27,6 +27,14 @@ export type ReasonCode =
   | 'ReservedName'
   | 'OwnedByOtherNode'
   | 'NodeNotFound'
+  | 'NodeExists'
+  | 'EvidenceUnavailable'
+  | 'InventoryAmbiguous'
+  | 'Superseded'
+  | 'Throttled'
+  | 'ForeignDecision'
+  | 'SanContested'
+  | 'HeldElsewhere'
   | 'SanUnproven'
   | 'SanIncomplete'
   | 'SanTrailingDot'
@@ -46,6 +54,8 @@ export interface Objection extends Reason {
   outcome: Exclude<Outcome, 'Approve'>
   /** For Wait: milliseconds since the epoch at which waiting ends in a denial. */
   until?: number
+  /** Other nodes whose change may lift it. */
+  nodes?: readonly string[]
 }
 
 export interface RuleOutcome {
@@ -58,6 +68,8 @@ export interface RuleOutcome {
 export interface Verdict {
   outcome: Outcome
   until?: number
+  /** For Wait: other nodes whose change may lift what it waits for. */
+  nodes?: readonly string[]
   /** First the deciding one; after it, warnings. */
   reasons: Reason[]
   /** Every rule in order, for `csr explain`. */

@@ -5,11 +5,11 @@ import type { KubeClient } from '../kube/client.ts'
 import { createEventRecorder } from '../kube/event-recorder.ts'
 import { startReflector } from '../kube/reflector.ts'
 import { type CertificateSigningRequest, resources } from '../kube/types.ts'
-import type { Clock, Log, Random } from '../ports.ts'
+import type { Clock, Disk, Log, Random } from '../ports.ts'
 import type { Authority } from '../sign/authority.ts'
 import { startCleaner } from '../sign/cleaner.ts'
 import { startSigningController } from '../sign/controller.ts'
-import { type Ledger, noLedger } from '../sign/ledger.ts'
+import { type Ledger, type LedgerEntry, noLedger } from '../sign/ledger.ts'
 import { type ControllerName, controllerNames } from './controller-name.ts'
 import type { ControllerMetrics } from './metrics.ts'
 import type { RunningControllers } from './options.ts'
@@ -24,6 +24,8 @@ export interface CsrControllersOptions {
   only?: readonly ControllerName[]
   approvalPolicy?: ApprovalPolicy | undefined
   ledger?: Ledger
+  issued?: AsyncIterable<LedgerEntry>
+  disk?: Disk
   counters: ControllerMetrics
   watchTimeoutSeconds?: number
 }
@@ -31,12 +33,16 @@ export interface CsrControllersOptions {
 export function startCsrControllers(options: CsrControllersOptions): RunningControllers {
   const { client, clock, random, log, counters, only = controllerNames } = options
   const shared = { client, clock, random, log, cached: (name: string) => csrs.get(name) }
+  const csrsSynced = Promise.withResolvers<void>()
   const events = createEventRecorder({ client, clock, log, component: 'rollcall-controller' })
 
   const approval = only.includes('approval')
     ? startApprovalController({
         ...shared,
         policy: options.approvalPolicy,
+        csrsSynced: csrsSynced.promise,
+        issued: options.issued,
+        disk: options.disk,
         watchTimeoutSeconds: options.watchTimeoutSeconds,
         report: (csr, type, { code, message }) => events.record(csr, type, code, message),
         onVerdict: counters.verdict,
@@ -47,7 +53,7 @@ export function startCsrControllers(options: CsrControllersOptions): RunningCont
         ...shared,
         authorities: options.authorities,
         certificateLifetimeSeconds: options.certificateLifetimeSeconds,
-        ledger: options.ledger ?? noLedger,
+        ledger: toldTo(options.ledger ?? noLedger, entry => approval?.certificateIssued(entry)),
         onIssued: counters.issued,
         onFailed(csr, message) {
           counters.failed(csr)
@@ -62,11 +68,12 @@ export function startCsrControllers(options: CsrControllersOptions): RunningCont
     log,
     resource: resources.certificateSigningRequests,
     ...(options.watchTimeoutSeconds && { watchSeconds: options.watchTimeoutSeconds }),
-    onChange(type, csr) {
-      approval?.csrChanged(type, csr)
+    onChange(type, csr, previous) {
+      approval?.csrChanged(type, csr, previous)
       signing?.csrChanged(csr)
     },
   })
+  void csrs.synced.then(csrsSynced.resolve)
   const cleaner = only.includes('cleaning')
     ? startCleaner({ client, clock, log, synced: csrs.synced, cached: () => csrs.list() })
     : undefined
@@ -75,6 +82,16 @@ export function startCsrControllers(options: CsrControllersOptions): RunningCont
     async stop() {
       await Promise.all([approval?.stop(), signing?.stop(), cleaner?.stop(), csrs.stop()])
       await events.flush()
+    },
+  }
+}
+
+/** The ledger, which also tells what it recorded: a request is gone within the hour, its certificate lives on. */
+function toldTo(ledger: Ledger, onRecord: (entry: LedgerEntry) => void): Ledger {
+  return {
+    async record(entry) {
+      await ledger.record(entry)
+      onRecord(entry)
     },
   }
 }

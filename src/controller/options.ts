@@ -2,8 +2,8 @@ import type { Registry } from 'prom-client'
 import type { ApprovalPolicy } from '../approve/policy.ts'
 import type { Signer } from '../keys/signer.ts'
 import type { KubeClient } from '../kube/client.ts'
-import type { Clock, Log, Random } from '../ports.ts'
-import type { Ledger } from '../sign/ledger.ts'
+import type { Clock, Disk, Log, Random } from '../ports.ts'
+import type { Ledger, LedgerEntry } from '../sign/ledger.ts'
 import type { ControllerName } from './controller-name.ts'
 
 export interface SigningCa {
@@ -31,6 +31,10 @@ export interface ControllersOptions {
   watchTimeoutSeconds?: number
   /** Absent: no ledger of leaves is kept. */
   ledger?: Ledger
+  /** Certificates issued earlier, from the ledger; absent: known are those of requests that are still there. */
+  issued?: AsyncIterable<LedgerEntry>
+  /** Where an inventory file of the policy is read from. */
+  disk?: Disk
   /** Where counters are registered; absent: none. */
   metrics?: Registry
   /** Absent: work at once, without election. `identity` must be unique to the process. */

@@ -1,6 +1,7 @@
 /** The fixture of the approval rules: node worker-1, its kubelet's serving request, a bootstrapping client request. */
 import { AddressIndex } from '../approve/address-index.ts'
 import type { ReadFacts } from '../approve/facts.ts'
+import { subjectNode } from '../approve/subject-node.ts'
 import type { CertificateSigningRequest, KubeNode, NodeAddress } from '../kube/types.ts'
 import { signerNames } from '../kube/types.ts'
 import { parseIp } from '../x509/ip.ts'
@@ -28,6 +29,11 @@ export const worker2 = nodeNamed('worker-2', {
   '10.0.0.12': 'InternalIP',
   'fd00::12': 'InternalIP',
 })
+
+/** The same Node, created then (milliseconds since the epoch). */
+export function createdNode(node: KubeNode, created: number): KubeNode {
+  return { ...node, metadata: { ...node.metadata, creationTimestamp: new Date(created).toISOString() } }
+}
 
 /** The address in bytes; fails on what is none. */
 export function ip(text: string): Uint8Array {
@@ -126,7 +132,7 @@ function change(base: CertificateSigningRequest, like: CertificateRequest, chang
     request: read,
     reading: { request: read },
     now: createdAt + 1000,
-    node: nodes.find(node => node.metadata.name === 'worker-1'),
+    node: nodes.find(node => node.metadata.name === (subjectNode(read) ?? 'worker-1')),
     claims,
     policy: { evidence: 'NodeStatus', allowedRanges: [], serviceRanges: ['10.96.0.0/12'] },
     ...facts,

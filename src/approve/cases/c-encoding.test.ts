@@ -8,6 +8,7 @@ import { seededRandom } from '../../testing/seeded-random.ts'
 import { signedRequest } from '../../testing/signed-request.ts'
 import { formatIp } from '../../x509/ip.ts'
 import { encodePem } from '../../x509/pem.ts'
+import { AddressIndex } from '../address-index.ts'
 import { judge } from '../judge.ts'
 import { readRequest } from '../read-request.ts'
 import { subjectNode } from '../subject-node.ts'
@@ -68,7 +69,8 @@ function factsOf(file: string) {
   const addresses = [...dnsNames, ...ipAddresses.map(formatIp)]
   const node = nodeNamed(name, Object.fromEntries(addresses.map(text => [text, 'Hostname'])))
   const username = `system:node:${name}`
-  const claims = { holders: () => [name] }
+  const claims = new AddressIndex()
+  claims.set(node)
   return { csr: { ...csr, spec: { ...csr.spec, username } }, reading, now: 0, node, claims, policy }
 }
 

@@ -1,59 +1,89 @@
-import type { ReadFacts } from '../facts.ts'
+import type { KubeNode } from '../../kube/types.ts'
+import { canonicalAddress, canonicalIp } from '../canonical-name.ts'
+import { embeddedIpv4 } from '../embedded-ipv4.ts'
+import { assess, type SanAssessment } from '../evidence/assessment.ts'
+import type { EvidenceLevel } from '../evidence/level.ts'
+import type { ReadFacts, Reservation } from '../facts.ts'
 import { contains, parseRange } from '../ip-range.ts'
+import { controlPlaneLabel } from '../node-labels.ts'
 import { type ApprovalPolicy, defaultClusterDomain } from '../policy.ts'
-import { type RequestedSan, requestedSans } from '../requested-sans.ts'
+import { reservedAddress } from '../reserved-address.ts'
 import { deny, type Rule } from '../rule.ts'
-
-/** Addresses that mean something else on every host, so a certificate for them proves nothing. */
-const reserved = [
-  ['0.0.0.0/8', 'unspecified'],
-  ['::/128', 'unspecified'],
-  ['127.0.0.0/8', 'loopback'],
-  ['::1/128', 'loopback'],
-  ['169.254.0.0/16', 'link-local'],
-  ['fe80::/10', 'link-local'],
-  ['224.0.0.0/4', 'multicast'],
-  ['ff00::/8', 'multicast'],
-  ['255.255.255.255/32', 'broadcast'],
-].map(([text = '', what = '']) => ({ range: parseRange(text), what }))
 
 export const noReservedName: Rule<ReadFacts> = {
   name: 'NoReservedName',
   sentence:
-    "No SAN is a wildcard, a name of the cluster itself, a service address or an address that is every host's.",
+    "No SAN is a wildcard, a name or address of the cluster itself, or an address that is every host's.",
   only: 'serving',
-  check({ request, policy }) {
-    for (const san of requestedSans(request)) {
-      const why = san.kind === 'DNS' ? reservedDns(san.canonical, policy) : reservedIp(san, policy)
+  check(facts) {
+    for (const assessed of assess(facts).sans) {
+      const { san } = assessed
+      const why =
+        san.kind === 'DNS' ? reservedDns(san.canonical, facts) : reservedIp(assessed, san.bytes, facts)
       if (why) return deny('ReservedName', `SAN ${san.shown} is ${why}; a node is never certified for it`)
     }
     return undefined
   },
 }
 
-function reservedDns(name: string, policy: ApprovalPolicy | undefined): string | undefined {
+function reservedDns(name: string, { policy, reserved }: ReadFacts): string | undefined {
   if (name.includes('*')) return 'a wildcard'
   if (name === 'localhost' || name.endsWith('.localhost')) return 'a name of every host'
-  const domain = (policy?.clusterDomain ?? defaultClusterDomain).toLowerCase()
-  const service = name.endsWith(`.${domain}`) ? name.slice(0, -domain.length - 1) : name
-  if (
-    service === 'kubernetes' ||
-    service === 'kubernetes.default' ||
-    service.endsWith('.svc') ||
-    service === 'svc'
-  )
+  if (name === 'kubernetes' || name === 'kubernetes.default' || /(^|\.)svc$/.test(name))
     return 'the name of a service of the cluster'
-  return undefined
+  const domain = (policy?.clusterDomain ?? defaultClusterDomain).toLowerCase()
+  if (name === domain || name.endsWith(`.${domain}`)) return `in the cluster domain ${domain}`
+  if (isApiServer(name, policy)) return 'the name of an API server'
+  return reserved?.find(name)?.what
 }
 
-function reservedIp(
-  san: RequestedSan & { kind: 'IP' },
-  policy: ApprovalPolicy | undefined,
+/** Also when the address is only another form of a reserved one: who holds `64:ff9b::7f00:1` is reached as 127.0.0.1. */
+function reservedIp(assessed: SanAssessment, bytes: Uint8Array, facts: ReadFacts): string | undefined {
+  const why = reservedBytes(assessed, bytes, facts)
+  const inside = embeddedIpv4(bytes)
+  if (why || !inside) return why
+  const hidden = reservedBytes(assessed, inside.bytes, facts)
+  return hidden && `${inside.form} for ${canonicalIp(inside.bytes)}, ${hidden}`
+}
+
+function reservedBytes(
+  assessed: SanAssessment,
+  bytes: Uint8Array,
+  { policy, reserved, node }: ReadFacts,
 ): string | undefined {
-  const within = (range: string) => contains(parseRange(range), san.bytes)
+  const within = (range: string) => contains(parseRange(range), bytes)
   const service = policy?.serviceRanges?.find(within)
   if (service) return `in the service range ${service}`
-  const match = reserved.find(({ range }) => contains(range, san.bytes))
-  if (!match || policy?.allowedRanges.some(within)) return undefined
-  return `a ${match.what} address`
+  const pods = policy?.podRanges?.find(within)
+  if (pods) return `in the pod range ${pods}`
+  const canonical = canonicalIp(bytes)
+  if (isApiServer(canonical, policy)) return 'the address of an API server'
+  const allowed = policy?.allowedRanges.some(within) ?? false
+  const everyHosts = reservedAddress(bytes)
+  if (everyHosts && !allowed) return `${everyHosts} address`
+  const found = reserved?.find(canonical, bytes)
+  if (!found || isLifted(found, assessed, allowed, node)) return undefined
+  return found.what
+}
+
+/**
+ * Service addresses are never a node's. What a Service publishes may be one (klipper, externalIPs), and an API server on
+ * a host has the address of its Node: there the cluster's own word counts, or evidence that no node can make up.
+ */
+function isLifted(
+  { kind }: Reservation,
+  { proofs }: SanAssessment,
+  allowed: boolean,
+  node: KubeNode | undefined,
+): boolean {
+  if (kind === 'own') return false
+  const has = (level: EvidenceLevel) => proofs.some(proof => proof.level === level)
+  if (has('Inventory')) return true
+  if (kind === 'apiServer') return node?.metadata.labels?.[controlPlaneLabel] !== undefined
+  // Whoever may write a Service must not be able to stop the renewal of a node's certificate.
+  return allowed || has('LiveCertificate')
+}
+
+function isApiServer(canonical: string, policy: ApprovalPolicy | undefined): boolean {
+  return policy?.apiServers?.some(name => canonicalAddress(name).text === canonical) ?? false
 }

@@ -1,22 +1,37 @@
+import { assess } from '../evidence/assessment.ts'
+import { type EvidenceLevel, strengthOf } from '../evidence/level.ts'
 import type { ReadFacts } from '../facts.ts'
 import { listed } from '../listed.ts'
-import { evidenceFor } from '../node-status-evidence.ts'
-import { requestedSans } from '../requested-sans.ts'
-import { type Rule, waitOrDeny } from '../rule.ts'
+import { provenTexts } from '../proven-texts.ts'
+import { requirementOf } from '../required-evidence.ts'
+import { deny, type Rule, waitOrDeny } from '../rule.ts'
 import { waitingEnds } from '../waiting.ts'
 
 export const sansProven: Rule<ReadFacts> = {
   name: 'SansProven',
-  sentence: "Every SAN is on the Node's status.addresses.",
+  sentence: 'Every SAN is proven at the level that the policy asks for.',
   only: 'serving',
   check(facts) {
-    const { node, request } = facts
-    if (!node) return undefined
-    const unproven = requestedSans(request).filter(san => evidenceFor(san, node) === undefined)
+    const { sans, conflicts } = assess(facts)
+    const [conflict] = conflicts
+    if (conflict) return deny('InventoryAmbiguous', `${conflict.provider}: ${conflict.text}`)
+    const { level, pools } = requirementOf(facts)
+    const isProven = (proofs: readonly { level: EvidenceLevel }[]) =>
+      proofs.some(proof => strengthOf(proof.level) >= strengthOf(level))
+    const unproven = sans.filter(({ proofs }) => !isProven(proofs))
     if (unproven.length === 0) return undefined
-    const shown = listed(unproven.map(san => san.shown))
-    // An address may reach the Node's status after the request did, so this can still become right.
-    const message = `SAN ${shown} not on Node ${node.metadata.name} status.addresses`
+    const shown = listed(unproven.map(({ san }) => san.shown))
+    const proven = sans.filter(({ proofs }) => isProven(proofs))
+    const rest = proven.length > 0 ? `; proven: ${listed(provenTexts(proven))}` : ''
+    // An address may reach the Node or the inventory after the request did, so this can still become right.
+    const message = `SAN ${shown} not ${placeOf(facts, level, pools)}${rest}`
     return waitOrDeny(facts.now, waitingEnds(facts), 'SanUnproven', message)
   },
+}
+
+function placeOf(facts: ReadFacts, level: EvidenceLevel, pools: readonly string[]): string {
+  if (level === 'NodeStatus') return `on Node ${facts.node?.metadata.name} status.addresses`
+  const names = (facts.evidence ?? []).filter(source => source.level === level).map(({ name }) => name)
+  const why = pools.length > 0 ? ` (evidence ${level}, pool ${pools.join(', ')})` : ` (evidence ${level})`
+  return `in ${names.join(' or ') || 'any inventory'}${why}`
 }

@@ -1,0 +1,115 @@
+/**
+ * Which nodes hold a serving certificate for which names and addresses. Requests are deleted an hour after they were
+ * issued (C-40), certificates live on: what was seen once is kept until it expires.
+ */
+import { isApproved, isFailed } from '../kube/csr-conditions.ts'
+import { type CertificateSigningRequest, signerNames } from '../kube/types.ts'
+import type { LedgerEntry } from '../sign/ledger.ts'
+import { type Certificate, parseCertificatesPem } from '../x509/certificate.ts'
+import { commonNames } from '../x509/name.ts'
+import { canonicalDns, canonicalIp } from './canonical-name.ts'
+import type { CertifiedAddresses, CertifiedHolder } from './evidence/live-certificate.ts'
+import { readRequest } from './read-request.ts'
+import { requestedSans } from './requested-sans.ts'
+import { nodeUserPrefix } from './requester.ts'
+import { subjectNode } from './subject-node.ts'
+
+/** Certificates taken in between two sweeps for expired ones. */
+const sweepEvery = 1000
+
+export class CertifiedIndex implements CertifiedAddresses {
+  /** By name or address, by node: milliseconds since the epoch. */
+  readonly #until = new Map<string, Map<string, number>>()
+  /** Approved, not issued yet: by name or address, by the request's uid, the node. */
+  readonly #reserved = new Map<string, Map<string, string>>()
+  /** By the request's uid. */
+  readonly #reservations = new Map<string, readonly string[]>()
+  #sinceSweep = 0
+
+  /** From the moment that a request is approved until its certificate is seen, or it failed or is gone. */
+  reserve(uid: string, nodeName: string, canonical: readonly string[]): void {
+    this.release(uid)
+    this.#reservations.set(uid, canonical)
+    for (const name of canonical) {
+      const nodes = this.#reserved.get(name) ?? new Map<string, string>()
+      this.#reserved.set(name, nodes.set(uid, nodeName))
+    }
+  }
+
+  release(uid: string): void {
+    for (const name of this.#reservations.get(uid) ?? []) {
+      const nodes = this.#reserved.get(name)
+      nodes?.delete(uid)
+      if (nodes?.size === 0) this.#reserved.delete(name)
+    }
+    this.#reservations.delete(uid)
+  }
+
+  /** Takes in what a request says about certificates. `now` in milliseconds since the epoch. */
+  see(csr: CertificateSigningRequest, now: number): void {
+    if (csr.spec.signerName !== signerNames.kubeletServing) return
+    const uid = csr.metadata.uid ?? csr.metadata.name
+    const { certificate } = csr.status ?? {}
+    if (certificate) {
+      this.addPem(Buffer.from(certificate, 'base64').toString('latin1'), now)
+      this.release(uid)
+    } else if (isFailed(csr)) this.release(uid)
+    else if (isApproved(csr)) {
+      const { request } = readRequest(csr)
+      const nodeName = request && subjectNode(request)
+      if (!nodeName) return
+      this.reserve(
+        uid,
+        nodeName,
+        requestedSans(request).map(san => san.canonical),
+      )
+    }
+  }
+
+  /** Takes in what was signed, as the signer's ledger has it. */
+  addEntry({ signerName, certificate }: LedgerEntry, now: number): void {
+    if (signerName === signerNames.kubeletServing) this.addPem(certificate, now)
+  }
+
+  /** The leaf of a chain in PEM; anything that is no node's certificate certifies nothing here. */
+  addPem(pem: string, now: number): void {
+    const leaf = leafOf(pem)
+    const nodeName = leaf && commonNames(leaf.subject)[0]
+    if (!leaf || !nodeName?.startsWith(nodeUserPrefix) || leaf.notAfter <= now) return
+    const { dnsNames, ipAddresses } = leaf.subjectAltName
+    for (const canonical of [...dnsNames.map(canonicalDns), ...ipAddresses.map(canonicalIp)])
+      this.#add(canonical, nodeName.slice(nodeUserPrefix.length), leaf.notAfter)
+    if (++this.#sinceSweep >= sweepEvery) this.#sweep(now)
+  }
+
+  holders(canonical: string, now: number): readonly CertifiedHolder[] {
+    const reserved = this.#reserved.get(canonical)?.values() ?? []
+    const holders = new Map([...reserved].map(nodeName => [nodeName, Number.POSITIVE_INFINITY]))
+    for (const [nodeName, until] of this.#until.get(canonical) ?? [])
+      if (until > now && !holders.has(nodeName)) holders.set(nodeName, until)
+    return [...holders].map(([nodeName, until]) => ({ nodeName, until }))
+  }
+
+  #add(canonical: string, nodeName: string, until: number): void {
+    const nodes = this.#until.get(canonical) ?? new Map<string, number>()
+    this.#until.set(canonical, nodes)
+    nodes.set(nodeName, Math.max(until, nodes.get(nodeName) ?? 0))
+  }
+
+  #sweep(now: number): void {
+    this.#sinceSweep = 0
+    for (const [canonical, nodes] of this.#until) {
+      for (const [nodeName, until] of nodes) if (until <= now) nodes.delete(nodeName)
+      if (nodes.size === 0) this.#until.delete(canonical)
+    }
+  }
+}
+
+function leafOf(pem: string): Certificate | undefined {
+  try {
+    return parseCertificatesPem(pem)[0]
+  } catch {
+    // Another signer may have written what it liked; nobody is served with what no parser reads.
+    return undefined
+  }
+}

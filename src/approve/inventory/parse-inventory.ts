@@ -1,0 +1,95 @@
+/** An inventory as operators write it: which node has which names and addresses. */
+import { parseAllDocuments } from 'yaml'
+import { RollcallError } from '../../errors.ts'
+import { parseIp } from '../../x509/ip.ts'
+import { canonicalAddress, canonicalDns, isNodeName } from '../canonical-name.ts'
+
+export interface InventoryEntry {
+  /** In canonical form, the node's own name among them. */
+  names: ReadonlySet<string>
+  addresses: ReadonlySet<string>
+  attributes: Readonly<Record<string, string>>
+}
+
+/** By node name; two where the inventory has two entries for it. */
+export type InventoryEntries = ReadonlyMap<string, readonly InventoryEntry[]>
+
+/**
+ * Reads YAML or JSON texts by name, all of them together:
+ *
+ *     nodes:
+ *       worker-1: { names: [worker-1.example.net], addresses: [10.0.0.11], attributes: { rack: a } }
+ *
+ * Throws RollcallError INVENTORY_INVALID naming the text, the node and the field; then none of it counts.
+ */
+export function parseInventory(texts: Readonly<Record<string, string>>): InventoryEntries {
+  const entries = new Map<string, InventoryEntry[]>()
+  for (const [text, content] of Object.entries(texts)) {
+    for (const document of documentsOf(text, content)) {
+      const { nodes, ...rest } = fieldsOf(document, text)
+      refuseOthers(rest, text)
+      for (const [nodeName, value] of Object.entries(fieldsOf(nodes ?? {}, `${text}: nodes`))) {
+        const entry = entryOf(nodeName, value, `${text}: nodes.${nodeName}`)
+        entries.set(nodeName, [...(entries.get(nodeName) ?? []), entry])
+      }
+    }
+  }
+  return entries
+}
+
+function documentsOf(text: string, content: string): unknown[] {
+  return parseAllDocuments(content).flatMap(document => {
+    const [error] = document.errors
+    if (error) throw invalid(text, error.message)
+    const value: unknown = document.toJS()
+    return value === null ? [] : [value]
+  })
+}
+
+function entryOf(nodeName: string, value: unknown, where: string): InventoryEntry {
+  if (!isNodeName(nodeName)) throw invalid(where, 'is no name that a Node can have')
+  const { names, addresses, attributes, ...rest } = fieldsOf(value ?? {}, where)
+  refuseOthers(rest, where)
+  return {
+    names: new Set([nodeName, ...stringsOf(names, `${where}.names`).map(canonicalDns)]),
+    addresses: new Set(stringsOf(addresses, `${where}.addresses`).map(text => addressOf(text, where))),
+    attributes: attributesOf(attributes, `${where}.attributes`),
+  }
+}
+
+/** F19: an address may be written with the length of its network, which says nothing about whose it is. */
+function addressOf(text: string, where: string): string {
+  const [host = ''] = text.split('/', 1)
+  if (!parseIp(host)) throw invalid(`${where}.addresses`, `${JSON.stringify(text)} is no IP address`)
+  return canonicalAddress(host).text
+}
+
+function attributesOf(value: unknown, where: string): Record<string, string> {
+  const attributes = fieldsOf(value ?? {}, where)
+  return Object.fromEntries(
+    Object.entries(attributes).map(([key, text]) => {
+      if (typeof text !== 'string') throw invalid(`${where}.${key}`, 'must be a string')
+      return [key, text]
+    }),
+  )
+}
+
+function stringsOf(value: unknown, where: string): string[] {
+  if (value === undefined) return []
+  if (!Array.isArray(value) || value.some(item => typeof item !== 'string'))
+    throw invalid(where, 'must be a list of strings')
+  return value
+}
+
+function fieldsOf(value: unknown, where: string): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw invalid(where, 'must have fields')
+  return value as Record<string, unknown>
+}
+
+function refuseOthers(rest: object, where: string): void {
+  const [unknown] = Object.keys(rest)
+  if (unknown !== undefined) throw invalid(where, `has the unknown field ${JSON.stringify(unknown)}`)
+}
+
+const invalid = (where: string, why: string) => new RollcallError('INVENTORY_INVALID', `${where}: ${why}`)

@@ -1,0 +1,65 @@
+import { createBackoff } from '../../kube/backoff.ts'
+import { isStatus } from '../../kube/client.ts'
+import { type ReflectorOptions, startReflector } from '../../kube/reflector.ts'
+import type { KubeObject } from '../../kube/types.ts'
+import { sleep } from '../../ports.ts'
+
+export interface Following {
+  /** Resolves when the collection was read once, or may not be read, or is not served. */
+  readonly settled: Promise<void>
+  stop(): Promise<void>
+}
+
+/** Milliseconds after which a collection that could not be read is tried again: rights and versions change. */
+const TRY_AGAIN = 600_000
+const BACKOFF = { first: 800, most: 30_000, resetAfter: 120_000 }
+
+/** Follows a collection that not every cluster serves and not every operator lets us read. */
+export function followWhereReadable<T extends KubeObject>(options: ReflectorOptions<T>): Following {
+  const { client, resource, selectors, clock, random, log } = options
+  const backoff = createBackoff({ ...BACKOFF, clock, random })
+  const stopping = new AbortController()
+  const settled = Promise.withResolvers<void>()
+  const { signal } = stopping
+  let told = false
+
+  /** Milliseconds to wait before the next try, or undefined: it can be read. */
+  async function probe(): Promise<number | undefined> {
+    try {
+      await client.list(resource, { ...selectors, limit: 1 }, signal)
+      return undefined
+    } catch (error) {
+      if (!isStatus(error, 'NotFound') && !isStatus(error, 'Forbidden')) return backoff.next()
+      if (!told)
+        log.info(`${resource.plural} cannot be read, so their addresses are not known`, {
+          error: error.message,
+        })
+      told = true
+      settled.resolve()
+      return TRY_AGAIN
+    }
+  }
+
+  async function run(): Promise<void> {
+    for (let wait = await probe(); wait !== undefined; wait = await probe()) {
+      await sleep(clock, wait, signal)
+      if (signal.aborted) return
+    }
+    if (signal.aborted) return
+    const reflector = startReflector(options)
+    void reflector.synced.then(() => settled.resolve())
+    const stopped = Promise.withResolvers<void>()
+    signal.addEventListener('abort', () => stopped.resolve(), { once: true })
+    await stopped.promise
+    await reflector.stop()
+  }
+
+  const running = run().finally(() => settled.resolve())
+  return {
+    settled: settled.promise,
+    stop() {
+      stopping.abort()
+      return running
+    },
+  }
+}
