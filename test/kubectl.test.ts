@@ -25,7 +25,7 @@ after(() => cluster?.stop())
 const create = async (wanted: Wanted) => kubectl.ok('create -f -', await requestObject(wanted))
 
 describe('kubectl and certificate requests', { concurrency: 3 }, () => {
-  test('get csr,nodes prints both requests of the node and the node', { skip }, async () => {
+  test('A-20, A-21: get csr,nodes prints both requests of the node and the node', { skip }, async () => {
     const text = await kubectl.ok('get csr,nodes --field-selector metadata.name!=nothing -l !app')
     const [requests, nodes] = text.split('\n\n').map(cells)
     assert.deepEqual(requests?.[0], [
@@ -117,7 +117,7 @@ describe('kubectl and certificate requests', { concurrency: 3 }, () => {
     })
   })
 
-  test('certificate approve and deny refuse to contradict each other, and repeat themselves calmly', {
+  test('A-22: certificate approve and deny refuse to contradict each other, and repeat themselves calmly', {
     skip,
   }, async () => {
     await create({ name: 'yes', signerName: foreign })
@@ -209,7 +209,7 @@ describe('kubectl and certificate requests', { concurrency: 3 }, () => {
     assert.equal(columns, `WHO\n${admin}\n`)
   })
 
-  test('get selects by label, by name and by signer, and knows no other field', { skip }, async () => {
+  test('A-10: get selects by label, by name and by signer, and knows no other field', { skip }, async () => {
     const signerName = 'example.com/selected'
     await create({ name: 'left', signerName, labels: { side: 'left', selected: 'yes' } })
     await create({ name: 'right', signerName, labels: { side: 'right', selected: 'yes' } })

@@ -48,7 +48,7 @@ function setUp() {
 const unauthorized = (error: unknown) =>
   error instanceof ApiError && error.status.code === 401 && error.message === 'Unauthorized'
 
-test('A client certificate is its CN, its organizations in order and its fingerprint', async () => {
+test('A-31: a client certificate is its CN, its organizations in order and its fingerprint', async () => {
   const leaf = await issue(ca, { commonName: 'system:node:a', organizations: ['system:nodes', 'b'] })
   assert.deepEqual(setUp().authenticate([leaf]), {
     username: 'system:node:a',
@@ -61,7 +61,7 @@ test('A client certificate is its CN, its organizations in order and its fingerp
   })
 })
 
-test('The UID attribute of the subject is the uid', async () => {
+test('A-31: the UID attribute of the subject is the uid', async () => {
   const leaf = await issue(ca, { commonName: 'u', uids: ['42'] })
   assert.equal(setUp().authenticate([leaf]).uid, '42')
 })
@@ -73,14 +73,14 @@ test('A name in upper case stays as it is', async () => {
   assert.deepEqual(user.groups, ['System:Masters', 'system:authenticated'])
 })
 
-test('No credential at all is anonymous', () => {
+test('A-30: no credential at all is anonymous', () => {
   assert.deepEqual(setUp().authenticate(undefined), {
     username: 'system:anonymous',
     groups: ['system:unauthenticated'],
   })
 })
 
-test('A certificate without a CN says nothing, so the request is anonymous', async () => {
+test('A-31: a certificate without a CN says nothing, so the request is anonymous', async () => {
   const leaf = await issue(ca, { organizations: ['system:masters'] })
   assert.equal(setUp().authenticate([leaf]).username, 'system:anonymous')
 })
@@ -96,7 +96,7 @@ const refusedLeaves: [why: string, leaf: Promise<Uint8Array>, log: RegExp][] = [
 ]
 
 for (const [why, made, reason] of refusedLeaves) {
-  test(`A certificate ${why} is 401 and never anonymous; the log says why`, async () => {
+  test(`A-30, A-31: a certificate ${why} is 401 and never anonymous; the log says why`, async () => {
     const { authenticate, log } = setUp()
     const leaf = await made
     assert.throws(() => authenticate([leaf]), unauthorized)
@@ -104,7 +104,7 @@ for (const [why, made, reason] of refusedLeaves) {
     assert.match(JSON.stringify(log.fields), reason)
   })
 
-  test(`A certificate ${why} does not spoil a valid token`, async () => {
+  test(`A-30: a certificate ${why} does not spoil a valid token`, async () => {
     assert.equal(setUp().authenticate([await made], goodToken).username, 'system:bootstrap:abcdef')
   })
 }
@@ -119,7 +119,7 @@ test('A CN that is not UTF-8 is 401', async () => {
   assert.match(JSON.stringify(log.fields), /parsing certificate failed/)
 })
 
-test('A certificate is refused from the first moment after notAfter, and taken up to it', async () => {
+test('A-31: a certificate is refused from the first moment after notAfter, and taken up to it', async () => {
   const leaf = await issue(ca, { commonName: 'a', notAfter: now + 5000 })
   const { authenticate, clock } = setUp()
   const chain = [leaf]
@@ -132,7 +132,7 @@ test('A certificate is refused from the first moment after notAfter, and taken u
   assert.equal(authenticate(chain).username, 'a')
 })
 
-test('A certificate outlives neither its CA nor the removal of that CA from the bundle', async () => {
+test('A-31: a certificate outlives neither its CA nor the removal of that CA from the bundle', async () => {
   const chain = [await issue(ca, { commonName: 'a', notAfter: now + 100 * hour })]
   const { access, authenticate, clock } = setUp()
   authenticate(chain)
@@ -159,7 +159,7 @@ test('The same certificate on another connection is the same user, without a new
   assert.equal(authenticate([leaf]), authenticate([Uint8Array.from(leaf)]))
 })
 
-test('A leaf of an intermediate is accepted only with that intermediate', async () => {
+test('A-31: a leaf of an intermediate is accepted only with that intermediate', async () => {
   const signer = generateSigner('Ed25519', seededRandom(5))
   const intermediate = await issue(ca, { commonName: 'intermediate', signer })
   const leaf = await issue(
@@ -171,14 +171,14 @@ test('A leaf of an intermediate is accepted only with that intermediate', async 
   assert.throws(() => authenticate([leaf]), unauthorized)
 })
 
-test('A valid certificate wins over a token, whether good or bad', async () => {
+test('A-30: a valid certificate wins over a token, whether good or bad', async () => {
   const chain = [await issue(ca, { commonName: 'a' })]
   const { authenticate } = setUp()
   assert.equal(authenticate(chain, goodToken).username, 'a')
   assert.equal(authenticate(chain, 'Bearer nonsense').username, 'a')
 })
 
-test('A deleted bootstrap token is 401 at once', () => {
+test('A-32: a deleted bootstrap token is 401 at once', () => {
   const { authenticate, reader, access } = setUp()
   authenticate(undefined, goodToken)
   const verdict = access.authenticateToken('abcdef.0123456789abcdef')

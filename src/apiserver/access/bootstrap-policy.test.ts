@@ -15,7 +15,7 @@ const named = (kind: string, name: string): PolicyObject => {
 }
 const keyOf = ({ kind, metadata }: PolicyObject) => `${kind}/${metadata.namespace ?? ''}/${metadata.name}`
 
-test('Every object is there once and carries the labels of Kubernetes', () => {
+test('A-40: every object is there once and carries the labels of Kubernetes', () => {
   const policy = bootstrapPolicy()
   assert.equal(new Set(policy.map(keyOf)).size, policy.length)
   for (const { metadata } of policy) {
@@ -24,7 +24,7 @@ test('Every object is there once and carries the labels of Kubernetes', () => {
   }
 })
 
-test('Every binding names a role that is there', () => {
+test('A-41: every binding names a role that is there', () => {
   const keys = new Set(bootstrapPolicy().map(keyOf))
   for (const object of bootstrapPolicy()) {
     if (!('roleRef' in object)) continue
@@ -34,7 +34,7 @@ test('Every binding names a role that is there', () => {
   }
 })
 
-test('Nothing is bound to bootstrappers, nodes or anonymous beyond public information', () => {
+test('A-41: nothing is bound to bootstrappers, nodes or anonymous beyond public information', () => {
   const bindings = bootstrapPolicy().filter((object): object is RoleBinding => 'roleRef' in object)
   const boundTo = (name: string) =>
     bindings
@@ -93,7 +93,7 @@ const decisions: [asked: Attributes, allowed: boolean][] = [
 ]
 for (const [asked, allowed] of decisions) {
   const { user, ...what } = asked
-  test(`By default ${user.username} (${user.groups}) ${allowed ? 'may' : 'may not'} ${JSON.stringify(what)}`, () => {
+  test(`A-40, A-41: by default ${user.username} (${user.groups}) ${allowed ? 'may' : 'may not'} ${JSON.stringify(what)}`, () => {
     assert.equal(accessOver(policy).authorize(asked).allowed, allowed)
   })
 }

@@ -72,7 +72,7 @@ function echo(seen: { request: ApiRequest; peer: Peer }[]): Api {
 const get = (url: string): ApiRequest => ({ method: 'GET', url, headers: {} })
 
 describe('the HTTPS server', () => {
-  it('hands over the request and the certificate of the peer', async t => {
+  it('W-1: hands over the request and the certificate of the peer', async t => {
     const seen: { request: ApiRequest; peer: Peer }[] = []
     const server = await running(t, echo(seen))
     const body = new TextEncoder().encode('{}')
@@ -91,7 +91,7 @@ describe('the HTTPS server', () => {
     assert.equal(second?.peer.certificates, undefined)
   })
 
-  it('sends the headers of a watch before anything happened, and ends it when the client leaves', async t => {
+  it('W-4: sends the headers of a watch before anything happened, and ends it when the client leaves', async t => {
     const small = smallApi()
     const server = await running(t, small.api)
     const gone = new AbortController()
@@ -114,7 +114,7 @@ describe('the HTTPS server', () => {
     })
   })
 
-  it('does both over HTTP/2', async t => {
+  it('W-1, W-4: does both over HTTP/2', async t => {
     const small = smallApi()
     const session = await http2(t, await running(t, small.api))
     const stream = session.request({ ':path': '/api/v1/nodes?watch=true&resourceVersion=1' })

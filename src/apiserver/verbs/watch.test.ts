@@ -51,7 +51,7 @@ describe('a watch', () => {
     assert.equal(api.clock.pending(), 0)
   })
 
-  it('resumes after a revision', async () => {
+  it('W-6: resumes after a revision', async () => {
     const api = smallApi()
     for (const name of ['a', 'b', 'c']) await create(api, name)
     const watch = await watching(api, 'resourceVersion=2')
@@ -59,7 +59,7 @@ describe('a watch', () => {
     watch.leave()
   })
 
-  it('tells a revision that is forgotten by an ERROR event with 410', async () => {
+  it('W-6: tells a revision that is forgotten by an ERROR event with 410', async () => {
     const api = smallApi()
     for (const name of ['a', 'b', 'c']) await create(api, name)
     api.store.compact(3)
@@ -111,7 +111,7 @@ describe('a watch', () => {
     await watch.over
   })
 
-  it('as a WatchList ends the state with a bookmark that says so (W-5)', async () => {
+  it('W-5: as a WatchList ends the state with a bookmark that says so', async () => {
     const api = smallApi()
     for (const name of ['a', 'b']) await create(api, name)
     const watch = await watching(

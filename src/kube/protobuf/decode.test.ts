@@ -36,7 +36,7 @@ const integer = (number: number, value: bigint): Uint8Array =>
 const envelope = (apiVersion: string, kind: string, ...raw: Part[]): Uint8Array =>
   bytesOf('k8s\0', field(1, field(1, apiVersion), field(2, kind)), field(2, ...raw), field(3), field(4))
 
-test('a Lease keeps pointers to zero values and writes times with six digits', () => {
+test('W-2: a Lease keeps pointers to zero values and writes times with six digits', () => {
   const bytes = envelope(
     'coordination.k8s.io/v1',
     'Lease',
@@ -51,7 +51,7 @@ test('a Lease keeps pointers to zero values and writes times with six digits', (
   })
 })
 
-test('a CSR carries bytes as base64 and extra values as lists', () => {
+test('W-2: a CSR carries bytes as base64 and extra values as lists', () => {
   const bytes = envelope(
     'certificates.k8s.io/v1',
     'CertificateSigningRequest',
@@ -84,7 +84,7 @@ test('a CSR carries bytes as base64 and extra values as lists', () => {
   })
 })
 
-test('a Node carries quantities as strings and numbers as numbers', () => {
+test('W-2: a Node carries quantities as strings and numbers as numbers', () => {
   const bytes = envelope(
     'v1',
     'Node',
@@ -98,7 +98,7 @@ test('a Node carries quantities as strings and numbers as numbers', () => {
   })
 })
 
-test('a Pod flattens the structs that Go inlines and keeps empty pointers', () => {
+test('W-2: a Pod flattens the structs that Go inlines and keeps empty pointers', () => {
   const volume = field(1, field(1, 'v'), field(2, field(2)))
   const probe = field(10, field(1, field(2, field(1, '/'), field(2, integer(1, 1n), field(3, 'http')))))
   const bytes = envelope('v1', 'Pod', field(2, volume, field(2, field(1, 'c'), probe), integer(25, 0n)))
@@ -114,7 +114,7 @@ test('a Pod flattens the structs that Go inlines and keeps empty pointers', () =
   })
 })
 
-test('DeleteOptions come under the version of what is deleted', () => {
+test('W-2: DeleteOptions come under the version of what is deleted', () => {
   const bytes = envelope('resource.k8s.io/v1', 'DeleteOptions', integer(1, 0n), field(4, 'Background'))
   assert.deepEqual(decodeKubernetesProtobuf(bytes), {
     kind: 'DeleteOptions',

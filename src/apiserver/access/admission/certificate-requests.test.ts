@@ -45,7 +45,7 @@ const rights: [verb: string, name: string, signerName: string, allowed: boolean]
   ['sign', 'example.com/a', 'example.com/a', false],
 ]
 for (const [verb, name, signerName, allowed] of rights) {
-  test(`The right to ${verb} ${name} ${allowed ? 'lets' : 'does not let'} a user approve for ${signerName}`, () => {
+  test(`A-50: the right to ${verb} ${name} ${allowed ? 'lets' : 'does not let'} a user approve for ${signerName}`, () => {
     const request = admissionRequest('UPDATE', csrs, {
       user: approver,
       subresource: 'approval',
@@ -59,7 +59,7 @@ for (const [verb, name, signerName, allowed] of rights) {
   })
 }
 
-test('The signerName of the stored object counts, not that of the update', () => {
+test('A-50: the signerName of the stored object counts, not that of the update', () => {
   const request = admissionRequest('UPDATE', csrs, {
     user: approver,
     subresource: 'approval',
@@ -72,7 +72,7 @@ test('The signerName of the stored object counts, not that of the update', () =>
   )
 })
 
-test('An approval that changes nothing needs the right too', () => {
+test('A-50: an approval that changes nothing needs the right too', () => {
   const object = csr('example.com/a')
   const request = admissionRequest('UPDATE', csrs, {
     user: approver,
@@ -93,7 +93,7 @@ const statuses: [what: string, next: CertificateSigningRequest['status'], needsS
   ['writes an empty list of conditions', { conditions: [] }, false],
 ]
 for (const [what, next, needsSign] of statuses) {
-  test(`A status that ${what} ${needsSign ? 'needs' : 'does not need'} the right to sign`, () => {
+  test(`A-51: a status that ${what} ${needsSign ? 'needs' : 'does not need'} the right to sign`, () => {
     const request = admissionRequest('UPDATE', csrs, {
       user: approver,
       subresource: 'status',
@@ -133,7 +133,7 @@ const subjects: [what: string, signerName: string, request: string, message: str
   ],
 ]
 for (const [what, signerName, request, message] of subjects) {
-  test(`${what} is ${message ? 'refused' : 'admitted'}`, () => {
+  test(`A-52: ${what} is ${message ? 'refused' : 'admitted'}`, () => {
     const object = csr(signerName, {}, request)
     assert.equal(
       refusal(() => accessOver([]).admit(admissionRequest('CREATE', csrs, { user: approver, object }))),

@@ -18,7 +18,7 @@ const free = [
   'notkubernetes.io/x',
 ]
 for (const label of free) {
-  test(`A node may set ${label}`, () => {
+  test(`A-53: a node may set ${label}`, () => {
     assert.deepEqual(forbiddenLabelChanges({ [label]: 'v' }), [])
   })
 }
@@ -35,7 +35,7 @@ const guarded = [
   'Kubernetes.kubernetes.io/x',
 ]
 for (const label of guarded) {
-  test(`A node may neither set, change nor remove ${label}, but keep it`, () => {
+  test(`A-53: a node may neither set, change nor remove ${label}, but keep it`, () => {
     assert.deepEqual(forbiddenLabelChanges({ [label]: 'v' }), [label])
     assert.deepEqual(forbiddenLabelChanges({ [label]: 'v' }, { [label]: 'w' }), [label])
     assert.deepEqual(forbiddenLabelChanges({}, { [label]: 'w' }), [label])

@@ -33,7 +33,7 @@ const admitted: [what: string, operation: Operation, resource: string, write: Wr
   ['the status of its pod', 'UPDATE', 'pods', { subresource: 'status', object: pod(), oldObject: pod() }],
 ]
 for (const [what, operation, resource, write] of admitted) {
-  test(`A node's ${operation} of ${what} is admitted`, () => {
+  test(`A-53: a node's ${operation} of ${what} is admitted`, () => {
     const request = admissionRequest(operation, resource, { user: node, ...write })
     assert.equal(
       refusal(() => accessOver([nodeObject]).admit(request)),
@@ -165,7 +165,7 @@ const refused: [what: string, operation: Operation, resource: string, write: Wri
   ],
 ]
 for (const [what, operation, resource, write, message] of refused) {
-  test(`A node's ${operation} of ${what} is refused`, () => {
+  test(`A-53: a node's ${operation} of ${what} is refused`, () => {
     const request = admissionRequest(operation, resource, { user: node, ...write })
     assert.equal(
       refusal(() => accessOver([nodeObject]).admit(request)),

@@ -83,7 +83,7 @@ const admitted: [what: string, operation: Operation, resource: string, write: Wr
   ['its own slice', 'CREATE', 'resourceslices', { object: slice('a') }],
 ]
 for (const [what, operation, resource, write] of admitted) {
-  test(`A node's ${operation} of ${what} is admitted`, () => {
+  test(`A-53: a node's ${operation} of ${what} is admitted`, () => {
     const access = accessOver([nodeObject({}, uid)])
     assert.equal(
       refusal(() => access.admit(admissionRequest(operation, resource, { user: node, ...write }))),
@@ -270,7 +270,7 @@ const refused: [
   ],
 ]
 for (const [what, operation, resource, write, message] of refused) {
-  test(`A node's ${operation} of ${what} is refused`, () => {
+  test(`A-53: a node's ${operation} of ${what} is refused`, () => {
     const access = accessOver([nodeObject({}, uid)])
     const told = refusal(() => access.admit(admissionRequest(operation, resource, { user: node, ...write })))
     if (typeof message === 'string') assert.equal(told, message)
@@ -278,7 +278,7 @@ for (const [what, operation, resource, write, message] of refused) {
   })
 }
 
-test('A node without a name may write nothing', () => {
+test('A-53: a node without a name may write nothing', () => {
   const request = admissionRequest('CREATE', 'events', { user: nodeUser(''), object: object('Event', 'e') })
   assert.equal(
     refusal(() => accessOver([]).admit(request)),
@@ -294,7 +294,7 @@ const free = [
   ['system:node:a without its group', person('system:node:a')],
 ] as const
 for (const [who, user] of free) {
-  test(`NodeRestriction does not concern ${who}`, async () => {
+  test(`A-53: NodeRestriction does not concern ${who}`, async () => {
     const request = admissionRequest('CREATE', csrs, { user, object: await csr('system:node:b', client) })
     assert.equal(
       refusal(() => accessOver([]).admit(request)),

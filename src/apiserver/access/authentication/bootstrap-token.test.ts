@@ -23,7 +23,7 @@ function secret(data: Record<string, string>, more: Partial<Secret> = {}): Secre
   }
 }
 
-test('A token is its user in the default group, with system:authenticated last', () => {
+test('A-32: a token is its user in the default group, with system:authenticated last', () => {
   const verdict = judgeBootstrapToken(token, secret(good), now)
   assert.deepEqual(verdict, {
     ok: true,
@@ -31,7 +31,7 @@ test('A token is its user in the default group, with system:authenticated last',
   })
 })
 
-test('Extra groups are sorted into the default one, each once', () => {
+test('A-32: extra groups are sorted into the default one, each once', () => {
   const groups = 'system:bootstrappers:zoo,system:bootstrappers:a:b-1,system:bootstrappers:zoo'
   const verdict = judgeBootstrapToken(token, secret({ ...good, 'auth-extra-groups': groups }), now)
   assert.deepEqual(verdict.ok && verdict.user.groups, [
@@ -48,7 +48,7 @@ const accepted: [why: string, data: Record<string, string>][] = [
   ['has an empty expiration', { expiration: '' }],
 ]
 for (const [why, data] of accepted) {
-  test(`A token that ${why} is accepted`, () => {
+  test(`A-32: a token that ${why} is accepted`, () => {
     assert.equal(judgeBootstrapToken(token, secret({ ...good, ...data }), now).ok, true)
   })
 }
@@ -116,7 +116,7 @@ const refused: [why: string, object: Secret | undefined, reason: RegExp][] = [
   ],
 ]
 for (const [why, object, reason] of refused) {
-  test(`A token that ${why} is refused`, () => {
+  test(`A-32: a token that ${why} is refused`, () => {
     const verdict = judgeBootstrapToken(token, object, now)
     assert.equal(verdict.ok, false)
     assert.match(verdict.ok ? '' : verdict.reason, reason)
@@ -130,7 +130,7 @@ for (const text of [
   'Abcdef.0123456789abcdef',
   'abcdef.0123456789abcdef\n',
 ]) {
-  test(`${JSON.stringify(text)} is no bootstrap token`, () => {
+  test(`A-32: ${JSON.stringify(text)} is no bootstrap token`, () => {
     assert.equal(parseBootstrapToken(text), undefined)
   })
 }

@@ -56,7 +56,7 @@ const allowed: Asked[] = [
   { verb: 'deletecollection', ...slices, fieldSelector: 'spec.nodeName=a' },
 ]
 for (const asked of allowed) {
-  test(`A node may ${JSON.stringify(asked)}`, () => {
+  test(`A-60, A-61: a node may ${JSON.stringify(asked)}`, () => {
     assert.deepEqual(access.authorize({ user: nodeUser('a'), ...asked }), { allowed: true, reason: '' })
   })
 }
@@ -132,7 +132,7 @@ const refused: [asked: Asked, reason: string][] = [
   [{ verb: 'get', path: '/metrics' }, ''],
 ]
 for (const [asked, reason] of refused) {
-  test(`A node may not ${JSON.stringify(asked)}`, () => {
+  test(`A-60, A-61: a node may not ${JSON.stringify(asked)}`, () => {
     assert.deepEqual(access.authorize({ user: nodeUser('a'), ...asked }), { allowed: false, reason })
   })
 }
@@ -151,7 +151,7 @@ test('Another user in group system:nodes is no node', () => {
   assert.deepEqual(access.authorize({ user, ...get }), { allowed: false, reason: '' })
 })
 
-test('A node without a name is refused everything, with a reason', () => {
+test('A-61: a node without a name is refused everything, with a reason', () => {
   const decision = access.authorize({ user: nodeUser(''), verb: 'create', ...csr })
   assert.deepEqual(decision, { allowed: false, reason: 'unknown node for user "system:node:"' })
 })
@@ -160,7 +160,7 @@ test('A name in upper case is another node', () => {
   assert.equal(access.authorize({ user: nodeUser('A'), ...get }).allowed, false)
 })
 
-test('RBAC can allow a node what the Node authorizer does not', () => {
+test('A-61: RBAC can allow a node what the Node authorizer does not', () => {
   const rules = [{ verbs: ['get'], apiGroups: [''], resources: ['nodes'] }]
   const binding = bindingOf('b', 'ClusterRole/r', [userSubject('system:node:a')])
   const open = accessOver([clusterRoleOf('r', rules), binding])
@@ -177,6 +177,6 @@ test('The reasons of both authorizers are told when neither allows', () => {
   )
 })
 
-test('Without a graph no Secret is related to a node', () => {
+test('A-61: without a graph no Secret is related to a node', () => {
   assert.equal(accessOver([]).authorize({ user: nodeUser('a'), verb: 'get', ...s }).allowed, false)
 })

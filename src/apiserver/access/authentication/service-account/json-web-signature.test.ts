@@ -7,6 +7,7 @@ import { seededRandom } from '../../../../testing/seeded-random.ts'
 import { jwsIsSignedBy, parseJws, requireEs256, signJws } from './json-web-signature.ts'
 
 const signer = generateSigner('ECDSA-P256', seededRandom(1))
+const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 const other = generateSigner('ECDSA-P256', seededRandom(2))
 
 test('A token verifies with its key in another implementation, and with no other key', async () => {
@@ -27,9 +28,12 @@ test('A token verifies with its key in another implementation, and with no other
 test('No byte of a token can be another one', async () => {
   const token = await signJws({ sub: 'a' }, 'key', signer)
   for (let at = 0; at < token.length; at++) {
-    const changed = `${token.slice(0, at)}${token[at] === 'A' ? 'E' : 'A'}${token.slice(at + 1)}`
-    const jws = parseJws(changed)
-    assert.ok(!jws || !jwsIsSignedBy(jws, signer.publicKey), `character ${at}`)
+    // The last character has bits that decoders pass over: all of its other values are tried.
+    const others = at === token.length - 1 ? [...alphabet] : ['A', 'E']
+    for (const other of others.filter(letter => letter !== token[at])) {
+      const jws = parseJws(`${token.slice(0, at)}${other}${token.slice(at + 1)}`)
+      assert.ok(!jws || !jwsIsSignedBy(jws, signer.publicKey), `character ${at}`)
+    }
   }
 })
 
