@@ -73,6 +73,22 @@ test('stopping gives the lease up, so that the next leads within seconds', async
   await stop()
 })
 
+test('stopped while it takes the lease, it gives it up, never leads, and ends', async () => {
+  const { clock, server, leaders, candidates, stop } = setUp(1)
+  let most = 0
+  for (const { faults } of candidates) faults.answerDelay = 1_000
+  await clock.advance(500)
+  const stopped = stop().then(() => true)
+  for (let second = 0; second < 30; second++) {
+    await clock.advance(1_000)
+    most = Math.max(most, leaders.size)
+  }
+  assert.equal(await Promise.race([stopped, Promise.resolve(false)]), true)
+  assert.equal(most, 0)
+  assert.equal(server.lease()?.spec?.holderIdentity, '')
+  assert.equal(clock.pending(), 0)
+})
+
 test('a leader cut off from the API stops within 10 s, and another takes over after 15 s', async () => {
   const { clock, leaders, candidates, stop } = setUp(2)
   await clock.advance(5_000)

@@ -186,6 +186,8 @@ export function startLeaseElection(options: LeaseElectionOptions): LeaseElection
     for (;;) {
       const acquired = await acquire(stopping.signal)
       if (acquired === undefined) return
+      // Stopped while the try that got it was under way.
+      if (stopping.signal.aborted) return release()
       await term(acquired)
       // A leader that fails at once must not take the lease again in a tight loop.
       await sleep(clock, retryPeriod * (1 + random.float() * JITTER), stopping.signal)
