@@ -17,6 +17,7 @@ import { publishApiService } from './api-service.ts'
 import { openAuditLog } from './audit-log.ts'
 import { ensureBootstrapKubeconfig } from './bootstrap-kubeconfig.ts'
 import type { DataDirectory } from './data-directory.ts'
+import { publishClientCas } from './extension-authentication.ts'
 import { identities } from './identities.ts'
 import { issuePair } from './issue-pair.ts'
 import { loopbackClient } from './loopback-client.ts'
@@ -115,6 +116,7 @@ async function start(
   await reconcilePolicy(client, reconcileBootstrapPolicy(storedPolicy(reader)))
   await seed(client, seedObjects(clusterInfo(server, pki.ca.pem)))
   await publishApiService(client, options.bind, running.port)
+  await publishClientCas(client, pki.ca.pem, clock.now())
   await writeAdminKubeconfig(server, pki, options)
   await keepBootstrapKubeconfig(server, pki, client, options, cleanups)
   keepServingCertificate(running, options, pkiOptions, cleanups)

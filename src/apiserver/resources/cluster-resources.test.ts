@@ -4,6 +4,7 @@ import { startEmbeddedCluster } from '../../testing/embedded-cluster.ts'
 import { csiDrivers } from './csidrivers.ts'
 import { endpoints } from './endpoints.ts'
 import { endpointSlices } from './endpointslices.ts'
+import { leases } from './leases.ts'
 import type { StoredResource, WriteContext } from './resource.ts'
 import { resourceSlices } from './resourceslices.ts'
 import { runtimeClasses } from './runtimeclasses.ts'
@@ -128,6 +129,14 @@ test('a CSI driver has defaults and cells of all types, and two immutable fields
     'spec.fsGroupPolicy: Unsupported value: "X": supported values: "File", "None", "ReadWriteOnceWithFSType"',
     'spec.attachRequired: Invalid value: false: field is immutable',
   ])
+})
+
+test('A-23: a lease shows its name and its holder', () => {
+  assert.deepEqual(
+    leases.columns.map(({ name }) => name),
+    ['Name', 'Holder', 'Age'],
+  )
+  assert.deepEqual(created(leases, { spec: { holderIdentity: 'h' } }).cells, ['a', 'h'])
 })
 
 test('a runtime class names a handler, for good', () => {
