@@ -37,6 +37,27 @@ describe('paths', () => {
     assert.match(body, /^\[\+\]ping ok\n[\s\S]*livez check passed\n$/)
   })
 
+  it('is not ready before what belongs to its start is in place, and after its end was announced, but alive', async () => {
+    let seeded = false
+    const name = 'poststarthook/rbac/bootstrap-roles'
+    const api = smallApi({ readyChecks: { [name]: () => (seeded ? undefined : 'not finished') } })
+    const get = async (url: string) => {
+      const response = await api.handle('GET', url)
+      return [response.status, textOf(response)]
+    }
+    assert.deepEqual(await get(`/readyz/${name}`), [500, 'internal server error: reason withheld\n'])
+    assert.equal((await get('/readyz'))[0], 500)
+    seeded = true
+    assert.deepEqual(await get('/readyz'), [200, 'ok'])
+    api.api.beginShutdown()
+    assert.match(
+      String((await get('/readyz'))[1]),
+      /\[-\]shutdown failed: reason withheld\nreadyz check failed\n$/,
+    )
+    assert.deepEqual(await get('/livez'), [200, 'ok'])
+    await api.call('POST', nodes, { metadata: { name: 'still-served' } })
+  })
+
   it('answers reviews without storing them', async () => {
     const api = smallApi()
     const url = '/apis/authorization.k8s.io/v1/subjectaccessreviews'

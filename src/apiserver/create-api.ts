@@ -10,7 +10,7 @@ import { dispatch } from './dispatch.ts'
 import { type Documents, documentsOf } from './documents.ts'
 import type { Release } from './fairness/fair-queue.ts'
 import { isRefusal, Seats } from './fairness/seats.ts'
-import { type HealthChecks, health } from './health.ts'
+import { type Health, type HealthChecks, health } from './health.ts'
 import type { ApiMetrics } from './metrics/api-metrics.ts'
 import { startNamespaceLifecycle } from './namespace-lifecycle.ts'
 import { uuid } from './object-name.ts'
@@ -47,6 +47,8 @@ export interface ApiOptions {
   /** What is known of each kind's fields; those of wire/openapi when absent. */
   schemas?: SchemaChecks
   limits?: Partial<Limits>
+  /** What must be well besides, before /readyz says so: what is put in place at start. */
+  readyChecks?: HealthChecks
 }
 
 /** Milliseconds that requests under way have when the API closes. */
@@ -65,12 +67,9 @@ export function createApi(options: ApiOptions): Api {
   const stops = [startNamespaceLifecycle, startOwnerLifecycle].map(begin =>
     begin({ store: storage.store, resources, clock, log }),
   )
-  const checks: HealthChecks = {
-    ping: () => undefined,
-    log: () => undefined,
-    storage: storage.failure,
-    shutdown: () => (shuttingDown ? 'shutting down' : undefined),
-  }
+  const alive: HealthChecks = { ping: () => undefined, log: () => undefined, storage: storage.failure }
+  const shutdown = () => (shuttingDown ? 'shutting down' : undefined)
+  const checks = { healthz: alive, livez: alive, readyz: { ...alive, ...options.readyChecks, shutdown } }
   const documents = documentsOf(options.resources)
   const answerPath = nonResource({ checks, documents, metrics, tokens: options.tokens })
 
@@ -194,7 +193,7 @@ type AnswerPath = (request: ApiRequest, info: RequestInfo) => ApiResponse | Prom
 
 /** Paths that are no resource: health, metrics, OpenID, version, discovery, OpenAPI. */
 function nonResource(of: {
-  checks: HealthChecks
+  checks: Health
   documents: Documents
   metrics: ApiMetrics | undefined
   tokens: ApiOptions['tokens']

@@ -1,8 +1,10 @@
-import { reconcileBootstrapPolicy } from '../apiserver/access/bootstrap-policy.ts'
+import { collectDefaultMetrics, Registry } from 'prom-client'
 import { createTokenIssuer } from '../apiserver/access/authentication/service-account/token-issuer.ts'
+import { reconcileBootstrapPolicy } from '../apiserver/access/bootstrap-policy.ts'
 import { createAccess } from '../apiserver/access/create-access.ts'
 import { createApi } from '../apiserver/create-api.ts'
 import { type RunningServer, serve } from '../apiserver/http/server.ts'
+import { createApiMetrics } from '../apiserver/metrics/prometheus.ts'
 import { createObjectReader } from '../apiserver/object-reader.ts'
 import { allResources } from '../apiserver/resources/index.ts'
 import { openSqliteStore } from '../apiserver/storage/sqlite-store.ts'
@@ -92,6 +94,10 @@ async function start(
   })
   // Known once the port is.
   let server = ''
+  let seeded = false
+  const metrics = new Registry()
+  // Looking at the event loop a hundred times a second, prom-client's default, would keep an idle machine awake.
+  collectDefaultMetrics({ register: metrics, eventLoopMonitoringPrecision: 100 })
   const api = createApi({
     store,
     access,
@@ -102,6 +108,8 @@ async function start(
     log,
     audit: audit.sink,
     tokens: { issuer, server: () => server },
+    metrics: createApiMetrics(metrics),
+    readyChecks: { 'poststarthook/rbac/bootstrap-roles': () => (seeded ? undefined : 'not finished') },
   })
   cleanups.push(() => api.close())
 
@@ -109,7 +117,11 @@ async function start(
   const client = await loopbackClient(identities.apiserver, loopback)
   const tls = { ...pki.apiserver, clientCertificateAuthorities: pki.ca.pem }
   const running = await serve({ api, port: options.port, host: options.bind, tls, clock, log })
-  cleanups.push(() => running.close())
+  cleanups.push(async () => {
+    // The API ends its watches and finishes what is under way, then the connections can say goodbye.
+    await api.close()
+    await running.close()
+  })
   server = `https://${options.bind.includes(':') ? `[${options.bind}]` : options.bind}:${running.port}`
 
   await seed(client, seedNamespaces)
@@ -117,6 +129,7 @@ async function start(
   await seed(client, seedObjects(clusterInfo(server, pki.ca.pem)))
   await publishApiService(client, options.bind, running.port)
   await publishClientCas(client, pki.ca.pem, clock.now())
+  seeded = true
   await writeAdminKubeconfig(server, pki, options)
   await keepBootstrapKubeconfig(server, pki, client, options, cleanups)
   keepServingCertificate(running, options, pkiOptions, cleanups)
@@ -124,6 +137,8 @@ async function start(
     const controllers = await startOwnControllers(options, pki, loopback)
     cleanups.push(() => controllers.stop())
   }
+  // Comes first when all is stopped: whoever balances load is told before anything ends.
+  cleanups.push(() => api.beginShutdown())
   return { server, pki, client, stop }
 }
 

@@ -1,10 +1,10 @@
 /** The real embedded API in memory, with kubeadm's namespaces and bindings: what controllers are tested against. */
 
-import { bootstrapPolicy } from '../apiserver/access/bootstrap-policy.ts'
 import { createTokenIssuer } from '../apiserver/access/authentication/service-account/token-issuer.ts'
+import { bootstrapPolicy } from '../apiserver/access/bootstrap-policy.ts'
 import { createAccess } from '../apiserver/access/create-access.ts'
 import type { Api } from '../apiserver/api.ts'
-import { createApi } from '../apiserver/create-api.ts'
+import { type ApiOptions, createApi } from '../apiserver/create-api.ts'
 import { inProcessTransport } from '../apiserver/in-process-transport.ts'
 import { createObjectReader } from '../apiserver/object-reader.ts'
 import { allResources } from '../apiserver/resources/index.ts'
@@ -46,7 +46,10 @@ export interface EmbeddedCluster {
   close(): Promise<void>
 }
 
-export async function startEmbeddedCluster(log: Log = silentLog): Promise<EmbeddedCluster> {
+export async function startEmbeddedCluster(
+  log: Log = silentLog,
+  more: Partial<ApiOptions> = {},
+): Promise<EmbeddedCluster> {
   const clock = createManualClock(Date.parse('2026-03-01T12:00:00Z'))
   const random = seededRandom(7)
   const ca = await signingAuthority(clock.now(), 11)
@@ -56,7 +59,8 @@ export async function startEmbeddedCluster(log: Log = silentLog): Promise<Embedd
   const clientCertificateAuthorities = ca.pem
   const access = createAccess({ reader, clock, log, clientCertificateAuthorities, tokenIssuer: issuer })
   const tokens = { issuer, server: () => 'https://127.0.0.1:6443' }
-  const api = createApi({ store, reader, access, resources: allResources, clock, random, log, tokens })
+  const own = { store, reader, access, resources: allResources, clock, random, log, tokens }
+  const api = createApi({ ...own, ...more })
 
   const transportAs: EmbeddedCluster['transportAs'] = async (username, ...groups) => {
     const pem = await issueCertificate({

@@ -68,6 +68,7 @@ function lineMaker(call: Call, form: Form): (change: Change) => Uint8Array {
   return change => {
     const bytes = changeLine(call.resource, form, change, { includeColumns, now: call.core.clock.now() })
     includeColumns = false
+    call.core.metrics?.watchEvent(call.resource, bytes.length)
     return bytes
   }
 }
