@@ -15,6 +15,8 @@ import { Writer } from './writer.ts'
 export interface LifeReport {
   /** Kills before `up` was ready: while it started, or nodes joined or renewed. */
   early: number
+  /** Milliseconds from the end of the last round until everything was right. */
+  recovery: number
   acknowledged: number
   /** How often the acknowledged ConfigMaps were compared with the API. */
   compared: number
@@ -43,6 +45,7 @@ export async function live(rounds: Life, options: LifeOptions): Promise<LifeRepo
       if (await runRound(round, machine)) early += 1
     }
     await writer.stop()
+    const began = performance.now()
     await machine.settle()
     const { client, transport } = await clientOf(join(directory, 'admin.kubeconfig'))
     try {
@@ -51,9 +54,14 @@ export async function live(rounds: Life, options: LifeOptions): Promise<LifeRepo
     } finally {
       transport.closeConnections()
     }
-    return { early, acknowledged: writer.acknowledged, compared: writer.compared }
-  } finally {
-    await writer.stop().finally(() => machine.end())
+    const recovery = performance.now() - began
+    await machine.end()
+    return { early, recovery, acknowledged: writer.acknowledged, compared: writer.compared }
+  } catch (error) {
+    // What went wrong first is what matters; whatever follows from it is not told.
+    await writer.stop().catch(() => {})
+    await machine.end().catch(() => {})
+    throw error
   }
 }
 
@@ -128,6 +136,8 @@ class Machine {
   kill(victim: Round['victim']): void {
     const up = this.#up
     if (!up?.child.pid) return
+    if (up.child.exitCode !== null)
+      throw new Error(`up ended by itself (${up.child.exitCode})\n${up.stderr()}`)
     if (victim === 'fleet') {
       const fleet = fleetProcess(this.directory)
       if (fleet) process.kill(fleet, 'SIGKILL')
@@ -138,7 +148,12 @@ class Machine {
   }
 
   async untilFleetRuns(): Promise<void> {
-    await eventually('a fleet runs', () => fleetProcess(this.directory), READY_WITHIN)
+    const up = this.#up
+    if (!up) return
+    const ended = up.ended.then(how => {
+      throw new Error(`up ended by itself (${how})\n${up.stderr()}`)
+    })
+    await Promise.race([eventually('a fleet runs', () => fleetProcess(this.directory), READY_WITHIN), ended])
   }
 
   /** A fleet whose parent was killed ends by itself; whoever changes its files waits for that. */
@@ -153,9 +168,10 @@ class Machine {
   }
 
   async stop(): Promise<void> {
-    const how = await this.#up?.stop()
+    const up = this.#up
+    const how = await up?.stop()
     this.#up = undefined
-    if (how !== undefined && how !== 0) throw new Error(`SIGTERM ended up with ${how}, not with 0`)
+    if (up && how !== 0) throw new Error(`SIGTERM ended up with ${how}, not with 0\n${up.stderr()}`)
   }
 
   async end(): Promise<void> {

@@ -18,7 +18,7 @@ export async function crash({ seed, times, onLine, onRound }: SuiteOptions): Pro
   const again = `npm run crash -- --times ${times} --seed ${seed}`
   onLine(`crash: seed ${seed}; ${again}`)
   const began = performance.now()
-  const totals: LifeReport = { early: 0, acknowledged: 0, compared: 0 }
+  const totals: LifeReport = { early: 0, recovery: 0, acknowledged: 0, compared: 0 }
   for (const rounds of plan(seed, times, NODES)) {
     const folder = temporaryFolder()
     const lived: string[] = []
@@ -28,6 +28,7 @@ export async function crash({ seed, times, onLine, onRound }: SuiteOptions): Pro
     }
     try {
       const report = await live(rounds, { directory: folder.path, nodes: NODES, seed, onLine })
+      totals.recovery = Math.max(totals.recovery, report.recovery)
       totals.early += report.early
       totals.acknowledged += report.acknowledged
       totals.compared += report.compared
@@ -41,7 +42,7 @@ export async function crash({ seed, times, onLine, onRound }: SuiteOptions): Pro
   }
   const seconds = (performance.now() - began) / 1000
   onLine(
-    `crash: ${times} kills survived in ${seconds.toFixed(0)} s (${(seconds / times).toFixed(1)} s each), ${totals.early} of them before it was ready; ` +
+    `crash: ${times} kills survived in ${seconds.toFixed(0)} s (${(seconds / times).toFixed(1)} s each), ${totals.early} of them before it was ready, the slowest recovery took ${(totals.recovery / 1000).toFixed(1)} s; ` +
       `${totals.acknowledged} acknowledged writes, compared ${totals.compared} times, none lost`,
   )
 }
