@@ -39,8 +39,8 @@ function unusable(root: string, error: unknown): RollcallError {
     EACCES: 'permission denied',
     EROFS: 'the file system is read-only',
     ENOSPC: 'the disk is full',
-    EEXIST: 'it is a file',
-    ENOTDIR: 'a part of its path is a file',
+    EEXIST: 'it, or a folder above it, is a file',
+    ENOTDIR: 'it, or a folder above it, is a file',
     ENOENT: 'it cannot be created there',
   }[systemCode(error) ?? '']
   const text = why ?? (error instanceof Error ? error.message : String(error))

@@ -9,7 +9,8 @@ import { connectUndici } from '../../src/kube/undici-transport.ts'
 export interface AnswerBody {
   message?: string
   reason?: string
-  metadata?: { name?: string; resourceVersion?: string }
+  metadata?: { name?: string; resourceVersion?: string; continue?: string }
+  items?: { metadata: { name: string } }[]
   status?: { conditions?: { type: string; reason?: string; message?: string }[] }
 }
 
