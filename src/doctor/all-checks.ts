@@ -48,7 +48,9 @@ import { e13 } from './checks/e13-clock-skew.ts'
 import { e14 } from './checks/e14-issuer-not-trusted.ts'
 import { e15 } from './checks/e15-identity-taken.ts'
 import { e18 } from './checks/e18-rotation-overdue.ts'
+import { e21 } from './checks/e21-kubeconfig-files-missing.ts'
 import { g01 } from './checks/g01-no-serving-certificate.ts'
+import { g04 } from './checks/g04-no-ip-san.ts'
 import { g05 } from './checks/g05-serving-name-missing.ts'
 import { g06 } from './checks/g06-address-changed.ts'
 import { g07 } from './checks/g07-serving-expired.ts'
@@ -114,7 +116,9 @@ export const allChecks: readonly Check[] = [
   e14,
   e15,
   e18,
+  e21,
   g01,
+  g04,
   g05,
   g06,
   g07,

@@ -130,7 +130,10 @@ export interface Artifacts {
   /** client-ca-file of kube-system/extension-apiserver-authentication, PEM. */
   clientTrust: string
   bootstrapTokens: BootstrapTokenFacts[]
-  access: AccessAnswer[]
+  /** Whether the tokens of the cluster may join, and its nodes renew; absent where it is not joined by tokens. */
+  joinAccess: AccessAnswer[]
+  /** Whether those whose requests wait may have them approved. */
+  requesterAccess: AccessAnswer[]
   apiServing: Served
   probes: NodeProbe[]
   /** RFC 3339, whole seconds: the API's clock and ours at the same moment. */
@@ -160,7 +163,8 @@ export function nothingGathered(reason: string): GatheredArtifacts {
     clusterInfo: none,
     clientTrust: none,
     bootstrapTokens: none,
-    access: none,
+    joinAccess: none,
+    requesterAccess: none,
     apiServing: none,
     probes: none,
     clocks: none,

@@ -16,7 +16,7 @@ export interface CheckMeta {
   description: string
   /** What to do, in general; a finding names the command for its object. */
   remedy: string
-  /** Ids that are symptoms of this one: at the same node, or everywhere where the finding is of the whole cluster. */
+  /** Ids that are symptoms of this one: at the same node or object, or everywhere where the finding says so. */
   explains?: readonly string[]
   /** Public reports of this fault, e.g. `kubernetes/kubernetes#96256`. */
   reports?: readonly string[]

@@ -5,7 +5,7 @@ import type { Check } from './check.ts'
 import { factsOf } from './facts.ts'
 import type { Finding } from './finding.ts'
 import { groupFindings, type ReportedFinding } from './group-findings.ts'
-import { withoutSymptoms } from './root-causes.ts'
+import { type Explained, withoutSymptoms } from './root-causes.ts'
 
 /** OK: looked everywhere, found nothing. SKIP: could not look. NOT_ASKED: not part of this run, or the cluster has no such thing. */
 export type CheckStatus = 'FOUND' | 'OK' | 'SKIP' | 'NOT_ASKED'
@@ -26,7 +26,7 @@ export interface Report {
   /** Critical ones first. */
   findings: ReportedFinding[]
   /** What is only a symptom of a finding above. */
-  explained: { id: string; by: string; count: number }[]
+  explained: Explained[]
   checks: CheckResult[]
 }
 

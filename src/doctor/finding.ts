@@ -17,8 +17,8 @@ export interface Finding {
   object: string
   /** The node that suffers from it: a cause found for a node explains what else is found for it. */
   node?: string
-  /** It explains what is found anywhere in the cluster. */
-  wholeCluster?: boolean
+  /** It explains what is found anywhere in the cluster, or anywhere on the node that is looked at. */
+  everywhere?: boolean
   /** Absent: that of the check. */
   severity?: Severity
   evidence: Evidence[]

@@ -1,44 +1,67 @@
 import type { Diagnosis } from './diagnose.ts'
 
-/** One cause, not forty symptoms: drops each finding that another one, of a check that explains its id, accounts for. */
+export interface Explained {
+  /** The id that is only a symptom here. */
+  id: string
+  /** The id of the cause, which is among the findings. */
+  by: string
+  count: number
+}
+
+/**
+ * One cause, not forty symptoms: drops each finding that another one accounts for, of a check that explains its id, at the
+ * same node or object, or everywhere. What explains may itself be explained; the last in the row is the cause.
+ */
 export function withoutSymptoms(diagnoses: readonly Diagnosis[]): {
   causes: Diagnosis[]
-  explained: { id: string; by: string; count: number }[]
+  explained: Explained[]
 } {
-  const causes: Diagnosis[] = []
-  const counts = new Map<string, { id: string; by: string; count: number }>()
   const explainers = indexExplainers(diagnoses)
-  for (const diagnosis of diagnoses) {
-    const { id } = diagnosis.check.meta
-    const by = placesOf(diagnosis)
-      .map(place => explainers.get(`${id} ${place}`))
+  const explainerOf = (diagnosis: Diagnosis) =>
+    placesOf(diagnosis)
+      .map(place => explainers.get(`${diagnosis.check.meta.id} ${place}`))
       .find(found => found !== undefined)
-    if (by === undefined) {
+  const causes: Diagnosis[] = []
+  const explained = new Map<string, Explained>()
+  for (const diagnosis of diagnoses) {
+    let cause = explainerOf(diagnosis)
+    if (!cause) {
       causes.push(diagnosis)
       continue
     }
-    const entry = counts.get(`${id} ${by}`) ?? { id, by, count: 0 }
+    // Ends, because no check explains itself through others (all-checks.test.ts).
+    for (let next = explainerOf(cause); next; next = explainerOf(next)) cause = next
+    const { id } = diagnosis.check.meta
+    const by = cause.check.meta.id
+    const entry = explained.get(`${id} ${by}`) ?? { id, by, count: 0 }
     entry.count += 1
-    counts.set(`${id} ${by}`, entry)
+    explained.set(`${id} ${by}`, entry)
   }
-  return { causes, explained: [...counts.values()] }
+  return { causes, explained: [...explained.values()] }
 }
 
-const everywhere = 'everywhere'
+const anywhere = 'anywhere'
 
-/** Where a finding of this id would be explained, and by which id. */
-function indexExplainers(diagnoses: readonly Diagnosis[]): Map<string, string> {
-  const index = new Map<string, string>()
+/** By the id that is explained and the place where. */
+function indexExplainers(diagnoses: readonly Diagnosis[]): Map<string, Diagnosis> {
+  const index = new Map<string, Diagnosis>()
   for (const diagnosis of diagnoses) {
-    const { id, explains = [] } = diagnosis.check.meta
-    const places = diagnosis.wholeCluster ? [everywhere] : placesOf(diagnosis).filter(at => at !== everywhere)
+    const { explains = [] } = diagnosis.check.meta
+    const places = diagnosis.everywhere ? [anywhere] : ownPlaces(diagnosis)
     for (const symptom of explains) {
-      for (const place of places) if (!index.has(`${symptom} ${place}`)) index.set(`${symptom} ${place}`, id)
+      for (const place of places) {
+        const key = `${symptom} ${place}`
+        if (!index.has(key)) index.set(key, diagnosis)
+      }
     }
   }
   return index
 }
 
-function placesOf({ node, object }: Diagnosis): string[] {
-  return [...(node === undefined ? [] : [`node ${node}`]), `object ${object}`, everywhere]
+function ownPlaces({ node, object }: Diagnosis): string[] {
+  return [...(node === undefined ? [] : [`node ${node}`]), `object ${object}`]
+}
+
+function placesOf(diagnosis: Diagnosis): string[] {
+  return [...ownPlaces(diagnosis), anywhere]
 }

@@ -56,7 +56,7 @@ export const a01: Check = {
               {
                 object: path,
                 evidence: [
-                  { value: `401 ${message}`, source: `GET ${server}/version with the token of ${path}` },
+                  { value: `401 ${message}`, source: `GET ${server}/apis with the token of ${path}` },
                 ],
                 cause:
                   'The API does not know the token: it has expired, was deleted, or its secret part is another.',

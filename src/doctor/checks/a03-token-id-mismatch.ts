@@ -11,6 +11,7 @@ export const a03: Check = {
     description:
       'The API finds the Secret by the id in the token (`bootstrap-token-ID`) and refuses it when `token-id` inside is another, or when there is no `token-secret`.',
     remedy: 'Delete the Secret and let `rollcall token create` or `kubeadm token create` make it.',
+    explains: ['A08'],
   },
   views: [
     view({

@@ -30,6 +30,7 @@ export const a10: Check = {
         return [
           {
             object: bootstrapKubeconfig.path,
+            everywhere: true,
             evidence: [
               { value: 'does not exist', source: bootstrapKubeconfig.path },
               { value, source: kubeconfig.path },

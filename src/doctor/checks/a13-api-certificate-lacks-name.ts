@@ -32,7 +32,7 @@ export const a13: Check = {
           if (verdict.ok) return []
           return {
             object: `the API server as ${host}`,
-            wholeCluster: true,
+            everywhere: true,
             evidence: [
               { value: `${host} is what ${where} names`, source: where },
               {

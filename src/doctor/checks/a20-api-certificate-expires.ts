@@ -16,6 +16,7 @@ export const a20: Check = {
     description:
       'Looks at the leaf that the API server presents. kubeadm issues it for a year and renews it at upgrades only; it is served until kube-apiserver restarts or reloads.',
     remedy: 'Renew it on each control-plane node, then make sure that the new one is served.',
+    explains: ['E12'],
     reports: ['kubernetes/kubeadm#2054', 'rancher/rke2#8318'],
   },
   views: [
@@ -31,7 +32,7 @@ export const a20: Check = {
         return [
           {
             object: `the API server at ${host}:${port}`,
-            wholeCluster: expired || early,
+            everywhere: expired || early,
             severity: expired || early ? 'critical' : 'warning',
             evidence: [{ value: describe(leaf), source: `served at ${host}:${port}` }],
             cause: early

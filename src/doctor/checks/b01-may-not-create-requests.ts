@@ -20,9 +20,9 @@ export const b01: Check = {
   },
   views: [
     view({
-      requiredArtifacts: ['access'],
-      audit: ({ access }) =>
-        access
+      requiredArtifacts: ['joinAccess'],
+      audit: ({ joinAccess }) =>
+        joinAccess
           .filter(({ purpose, allowed }) => purpose === 'join' && !allowed)
           .map(answer => ({
             object: `group ${groupOf(answer)}`,

@@ -26,7 +26,13 @@ export const b13: Check = {
           ({ created, kind, node }) => kind && node !== undefined && now - created < hour,
         )
         const floods = Map.groupBy(recent, ({ node, kind }) => `${node} ${kind}`)
-        return [...floods.values()].filter(flood => flood.length > mostInAnHour).map(describeFlood)
+        return (
+          [...floods.values()]
+            .filter(flood => flood.length > mostInAnHour)
+            // After a denial a kubelet asks again every half minute: then the denial is the fault (C05, C09).
+            .filter(flood => !flood.every(({ state }) => state === 'denied'))
+            .map(describeFlood)
+        )
       },
     }),
   ],

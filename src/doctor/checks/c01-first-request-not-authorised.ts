@@ -27,9 +27,9 @@ export const c01: Check = {
   },
   views: [
     view({
-      requiredArtifacts: ['requests', 'access'],
-      audit: ({ requests, access }) =>
-        refusedRequests(requests, access, 'nodeclient')
+      requiredArtifacts: ['requests', 'requesterAccess'],
+      audit: ({ requests, requesterAccess }) =>
+        refusedRequests(requests, requesterAccess, 'nodeclient')
           .filter(({ request }) => request.newest)
           .map(({ request: { name, node, created, csr }, answer }) => ({
             object: `CertificateSigningRequest ${name}`,
@@ -51,9 +51,9 @@ export const c01: Check = {
           })),
     }),
     view({
-      requiredArtifacts: ['access'],
-      audit: ({ access }) =>
-        access
+      requiredArtifacts: ['joinAccess'],
+      audit: ({ joinAccess }) =>
+        joinAccess
           .filter(({ purpose, allowed, user }) => purpose === 'nodeclient' && !allowed && isToken(user))
           .map(answer => ({
             object: `group ${groupOf(answer)}`,

@@ -27,9 +27,9 @@ export const c02: Check = {
   },
   views: [
     view({
-      requiredArtifacts: ['requests', 'access'],
-      audit: ({ requests, access }) =>
-        refusedRequests(requests, access, 'selfnodeclient')
+      requiredArtifacts: ['requests', 'requesterAccess'],
+      audit: ({ requests, requesterAccess }) =>
+        refusedRequests(requests, requesterAccess, 'selfnodeclient')
           .filter(({ request }) => request.newest)
           .map(({ request: { name, node } }) => ({
             object: `CertificateSigningRequest ${name}`,
@@ -47,9 +47,9 @@ export const c02: Check = {
           })),
     }),
     view({
-      requiredArtifacts: ['access'],
-      audit: ({ access }) =>
-        access
+      requiredArtifacts: ['joinAccess'],
+      audit: ({ joinAccess }) =>
+        joinAccess
           .filter(({ purpose, allowed }) => purpose === 'selfnodeclient' && !allowed)
           .slice(0, 1)
           .map(({ groups }) => ({

@@ -20,10 +20,10 @@ export const c03: Check = {
   },
   views: [
     view({
-      requiredArtifacts: ['requests', 'access'],
+      requiredArtifacts: ['requests', 'requesterAccess'],
       optionalArtifacts: ['controllerLeases'],
-      audit({ requests, access, controllerLeases }, now) {
-        const allowed = new Set(access.filter(answer => answer.allowed).map(accessKey))
+      audit({ requests, requesterAccess, controllerLeases }, now) {
+        const allowed = new Set(requesterAccess.filter(answer => answer.allowed).map(accessKey))
         return requests.flatMap(request => {
           const { name, node, created, newest, state } = request
           const question = state === 'undecided' && newest ? questionOf(request) : undefined

@@ -14,7 +14,7 @@ export const c05: Check = {
       'The doctor compares every SAN with the addresses of the Node, and with those of all others. A stale or a NAT address is a mistake; the address of another Node or of a Service is what a stolen kubelet would ask for.',
     remedy:
       'Correct the addresses of the Node (--node-ip, cloud controller), or treat it as an attack. Do not approve it by hand unless you know the address.',
-    explains: ['C04', 'B13', 'B14', 'G01', 'G06', 'C09'],
+    explains: ['C04', 'B14', 'G01', 'G06', 'C09'],
     reports: [
       'openshift/cluster-machine-approver#40',
       'alex1989hu/kubelet-serving-cert-approver#337',

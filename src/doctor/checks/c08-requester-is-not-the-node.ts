@@ -13,7 +13,7 @@ export const c08: Check = {
     description:
       'A serving certificate may be asked for only by the user `system:node:NAME` that the subject names, in group system:nodes. A mapping of cloud identities to users (aws-auth) or a proxy in between makes another user of it; a request for another node is an attack.',
     remedy: 'Correct the mapping so that the node is `system:node:NAME` in group system:nodes.',
-    explains: ['C04', 'B13', 'B14', 'G01', 'C09'],
+    explains: ['C04', 'B14', 'G01', 'C09'],
     reports: ['awslabs/amazon-eks-ami#610'],
   },
   views: [

@@ -14,7 +14,7 @@ export const c09: Check = {
     description:
       'Somebody, or the rule of an approver, denied the request. A denial cannot be taken back; the node makes a new request. Kubernetes deletes denied requests after an hour.',
     remedy: 'Read the reason; correct the node, or widen the rule of the approver deliberately.',
-    explains: ['B13', 'G01'],
+    explains: ['G01'],
     reports: ['postfinance/kubelet-csr-approver#29', 'postfinance/kubelet-csr-approver#70'],
   },
   views: [

@@ -18,7 +18,7 @@ export const d01: Check = {
       'The request was approved more than a minute ago and has neither certificate nor failure. A signer that cannot sign says so nowhere in the API: kube-controller-manager without --cluster-signing-cert-file, with two certificates in it, or with a key that does not match, logs a line and tries again.',
     remedy:
       'Start kube-controller-manager with the signing files of this signer, or run `rollcall controller` with them.',
-    explains: ['G01', 'B13', 'B14', 'E18'],
+    explains: ['G01', 'B14', 'E18'],
     reports: ['kubernetes/kubernetes#132947', 'aws/containers-roadmap#1604'],
   },
   views: [

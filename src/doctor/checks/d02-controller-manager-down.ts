@@ -31,7 +31,7 @@ export const d02: Check = {
         return [
           {
             object: held.map(({ name }) => `Lease kube-system/${name}`).join(', '),
-            wholeCluster: true,
+            everywhere: true,
             evidence: leaseLines(controllerLeases, now),
             cause: 'Nobody renews the Lease any more.',
             fix: [

@@ -13,7 +13,7 @@ export const d03: Check = {
     description:
       'Approved requests stay unsigned, and every CA that the cluster publishes has expired. Signers refuse to sign with an expired CA, and nothing signed by it is believed any more.',
     remedy: 'Make a new CA and distribute it: see the guide for a CA that expired.',
-    explains: ['D01', 'I11', 'I09', 'B14', 'B13', 'E18', 'D02'],
+    explains: ['D01', 'I11', 'I09', 'B14', 'E18', 'D02'],
     reports: ['kubernetes/kubernetes#102283'],
   },
   views: [
@@ -31,7 +31,7 @@ export const d03: Check = {
         return [
           {
             object: 'the cluster CA',
-            wholeCluster: true,
+            everywhere: true,
             evidence: [
               ...authorities.slice(0, 3).map(ca => ({
                 value: `${describe(ca)}, expired ${formatAge(now - ca.notAfter)} ago`,

@@ -12,7 +12,7 @@ export const e01: Check = {
       'The kubelet behaves as if it never had a certificate and goes back to its bootstrap credential.',
     description: 'The file behind the link was deleted, or the folder was restored from a backup without it.',
     remedy: 'Remove the link; the node bootstraps anew.',
-    explains: ['E16'],
+    explains: ['E21'],
     reports: ['kubernetes/kubernetes#53288'],
   },
   views: [
@@ -23,6 +23,7 @@ export const e01: Check = {
           .filter(({ file }) => file.kind === 'symlink' && file.unreadable === 'ENOENT')
           .map(({ path, file }) => ({
             object: path,
+            everywhere: true,
             evidence: [{ value: `leads to ${file.target}, which does not exist`, source: path }],
             cause: 'The file that it leads to was deleted or not restored.',
             fix: [{ run: `rm ${path}`, purpose: 'on the node' }, createToken, restartKubelet],

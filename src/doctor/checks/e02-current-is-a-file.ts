@@ -12,7 +12,6 @@ export const e02: Check = {
     description:
       "A backup or a configuration tool copied the file over the link. The kubelet reads it but cannot replace it, so the certificate is renewed and thrown away. Rollcall's agent mends this by itself.",
     remedy: 'Give the file a name with a time and let current.pem link to it.',
-    explains: ['B13'],
     reports: ['kubernetes/website#28312', 'kubernetes/kubeadm#2502'],
   },
   views: [

@@ -34,6 +34,7 @@ export const e09: Check = {
         return [
           {
             object: kubeconfig.path,
+            everywhere: true,
             evidence: [
               {
                 value: describe(held),

@@ -14,7 +14,7 @@ export const z08: Check = {
     description:
       'A Node writes its own addresses, so what two claim proves nothing for either. It comes from an address that was given to a new machine while the old Node is still there, or from a clone.',
     remedy: 'Delete the Node that is gone, or correct the addresses of one.',
-    explains: ['C05', 'C09', 'G12', 'B13'],
+    explains: ['C05', 'C09', 'G12'],
     reports: ['kubernetes/kubernetes#50635', 'alex1989hu/kubelet-serving-cert-approver#348'],
   },
   views: [

@@ -44,19 +44,20 @@ export function joinQuestions(tokens: readonly BootstrapTokenFacts[] | undefined
 /** Kinds of requesters asked about at most; a cluster has two or three. */
 const mostQuestions = 20
 
-/** Asks for joining, where the cluster is joined by tokens, and for each kind of requester that waits. */
-export async function askAccess(
-  client: KubeClient,
-  joining: readonly AccessQuestion[],
+/** The questions about those whose requests wait: one for each kind of requester. */
+export function requesterQuestions(
   requests: readonly CertificateSigningRequest[],
   now: number,
-): Promise<AccessAnswer[]> {
+): AccessQuestion[] {
   const waiting = readRequests(requests, undefined, now).filter(({ state }) => state === 'undecided')
-  const questions = new Map<string, AccessQuestion>()
-  for (const question of [...joining, ...waiting.map(questionOf)]) {
-    if (question && questions.size < mostQuestions) questions.set(accessKey(question), question)
-  }
-  return Promise.all([...questions.values()].map(question => ask(client, question)))
+  const questions = waiting.flatMap(request => questionOf(request) ?? [])
+  const distinct = new Map(questions.map(question => [accessKey(question), question]))
+  return [...distinct.values()].slice(0, mostQuestions)
+}
+
+/** Asks by SubjectAccessReview. */
+export function askAccess(client: KubeClient, questions: readonly AccessQuestion[]): Promise<AccessAnswer[]> {
+  return Promise.all(questions.map(question => ask(client, question)))
 }
 
 export function accessKey({ purpose, user, groups }: AccessQuestion): string {

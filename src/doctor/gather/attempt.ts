@@ -30,6 +30,11 @@ export async function attemptOptional<T>(work: () => Promise<T>, what: string): 
   }
 }
 
+/** What is gathered from something gathered; where that could not be had, neither can this. */
+export function andThen<T, U>(gathered: Gathered<T>, work: (value: T) => Promise<U>): Promise<Gathered<U>> {
+  return gathered.status === 'ok' ? attempt(() => work(gathered.value)) : Promise.resolve(gathered)
+}
+
 class Absent extends Error {}
 
 function messageOf(error: RollcallError): string {

@@ -1,8 +1,8 @@
 import type { KubeClient } from '../../kube/client.ts'
 import { isControllerLease } from '../../survey/csr-facts.ts'
 import { type Gathered, type GatheredArtifacts, nothingGathered, type Served } from '../artifacts.ts'
-import { askAccess, joinQuestions } from './access.ts'
-import { attempt, attemptOptional } from './attempt.ts'
+import { askAccess, joinQuestions, requesterQuestions } from './access.ts'
+import { andThen, attempt, attemptOptional } from './attempt.ts'
 import { compareClocks } from './clocks.ts'
 import { listEvents, listLeases, listNodes, listRequests } from './objects.ts'
 import type { GatherPorts } from './ports.ts'
@@ -34,9 +34,6 @@ export async function gatherCluster(
     gatherIndependent(client, server, { clock, lookAtTls }),
   ])
   const tokens = bootstrapTokens.status === 'ok' ? bootstrapTokens.value : undefined
-  // Who joins its nodes in another way need not have these bindings.
-  const joining = clusterInfo.status === 'ok' ? joinQuestions(tokens) : []
-  const waiting = requests.status === 'ok' ? requests.value : []
   return {
     ...gathered,
     ...others,
@@ -44,7 +41,11 @@ export async function gatherCluster(
     nodes,
     clusterInfo,
     bootstrapTokens,
-    access: await attempt(() => askAccess(client, joining, waiting, clock.now())),
+    // Who joins its nodes in another way, without cluster-info, need not have these bindings.
+    joinAccess: await andThen(clusterInfo, () => askAccess(client, joinQuestions(tokens))),
+    requesterAccess: await andThen(requests, waiting =>
+      askAccess(client, requesterQuestions(waiting, clock.now())),
+    ),
     ownCertificate: ownCertificate
       ? { status: 'ok', value: ownCertificate }
       : { status: 'absent', reason: 'the kubeconfig has no client certificate' },

@@ -3,13 +3,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { renewLease } from '../../agent/node-lease.ts'
 import { lookAtTls } from '../../cli/look-at-tls.ts'
+import type { RunningControllers } from '../../controller/options.ts'
 import { generateSigner } from '../../keys/private-key.ts'
 import { issueCertificate } from '../../keys/self-signed.ts'
-import type { KubeNode } from '../../kube/types.ts'
-import { resources } from '../../kube/types.ts'
+import { type CertificateSigningRequest, type KubeNode, resources } from '../../kube/types.ts'
 import { type ControlledCluster, calm, startControlledCluster } from '../../testing/controlled-cluster.ts'
 import { ip } from '../../testing/judged-request.ts'
 import { seededRandom } from '../../testing/seeded-random.ts'
+import { signedRequest } from '../../testing/signed-request.ts'
 import { nameOf } from '../../x509/name.ts'
 import { oids } from '../../x509/oid.ts'
 import { decodePem } from '../../x509/pem.ts'
@@ -21,16 +22,28 @@ import { type ClusterTarget, gatherCluster } from '../gather/gather-cluster.ts'
 export const server = 'https://cluster.example:6443'
 
 export interface ExaminedCluster extends ControlledCluster {
+  /** Ends what `start` began, so that nobody mends what the test breaks. */
+  stopControllers(): Promise<void>
   /** A node with its Node, Lease and both certificates, as far as controllers run. */
   join(name: string, address: string): Promise<void>
   /** Its kubelet renews its Lease now. */
   beat(name: string): Promise<void>
+  /** A request of another signer, which nobody looks at. */
+  makeRequest(name: string): Promise<void>
   /** PEM chain of what the API server presents. */
   serves: { chain: string }
   gather(changes?: Partial<ClusterTarget>): Promise<GatheredArtifacts>
   examine(changes?: Partial<ClusterTarget>): Promise<Report>
-  /** The report, after it was held to find this id and nothing louder. */
-  finds(id: string, changes?: Partial<ClusterTarget>): Promise<Report>
+  /** The report, after it was held to find exactly this id (and the named ones beside it), and nothing louder. */
+  finds(id: string, also?: string[], changes?: Partial<ClusterTarget>): Promise<Report>
+}
+
+/** A test with a cluster of its own, where nobody approves, signs or cleans up: only trust is published. */
+export function onQuietCluster(name: string, run: (cluster: ExaminedCluster) => Promise<void>): void {
+  onCluster(name, async cluster => {
+    await cluster.start({ only: ['root-ca-publishing', 'bootstrap-signing'] })
+    await run(cluster)
+  })
 }
 
 /** A test with a cluster of its own, without controllers. */
@@ -87,8 +100,28 @@ export async function startExaminedCluster(): Promise<ExaminedCluster> {
     )
   }
 
+  const running: RunningControllers[] = []
+  const stranger = generateSigner('Ed25519', seededRandom(51))
+  const pem = await signedRequest({ signer: stranger, commonName: 'stranger' })
+  const other = Buffer.from(pem).toString('base64')
   return {
     ...cluster,
+    async start(changes) {
+      const controllers = await cluster.start(changes)
+      running.push(controllers)
+      return controllers
+    },
+    async stopControllers() {
+      await Promise.all(running.splice(0).map(controllers => controllers.stop()))
+    },
+    async makeRequest(name) {
+      await admin.create<CertificateSigningRequest>(resources.certificateSigningRequests, {
+        apiVersion: 'certificates.k8s.io/v1',
+        kind: 'CertificateSigningRequest',
+        metadata: { name },
+        spec: { request: other, signerName: 'example.com/other', usages: ['client auth'] },
+      })
+    },
     serves,
     gather,
     examine,
@@ -103,12 +136,11 @@ export async function startExaminedCluster(): Promise<ExaminedCluster> {
       await cluster.ask({ by: await cluster.node(name), node: name, dns: [name], ips: [address] })
       await calm()
     },
-    finds: async (id, changes) => judged(await examine(changes), id),
+    finds: async (id, also = [], changes = {}) => judged(await examine(changes), id, also),
   }
 }
 
-/** Fails unless the id is found and nothing is louder. */
-function judged(report: Report, id: string): Report {
+function judged(report: Report, id: string, also: readonly string[]): Report {
   const found = report.findings.map(finding => `${finding.severity} ${finding.id} ${finding.cause}`)
   const own = report.findings.find(finding => finding.id === id)
   assert.ok(own, `${id} is not found, but ${JSON.stringify(found, null, 2)}`)
@@ -116,6 +148,8 @@ function judged(report: Report, id: string): Report {
     ({ severity }) => severity === 'critical' && own.severity !== 'critical',
   )
   assert.deepEqual(louder, [], 'something is louder')
+  const ids = new Set(report.findings.map(finding => finding.id))
+  assert.deepEqual([...ids].sort(), [id, ...also].sort(), JSON.stringify(found, null, 2))
   return report
 }
 

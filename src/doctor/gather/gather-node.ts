@@ -1,0 +1,69 @@
+import { RollcallError } from '../../errors.ts'
+import { ApiStatusError, createClient } from '../../kube/client.ts'
+import type { Connect } from '../../kube/transport.ts'
+import {
+  type BootstrapAttempt,
+  type Gathered,
+  type GatheredArtifacts,
+  nothingGathered,
+} from '../artifacts.ts'
+import { type ReadOnlyDisk, readCertDirectory } from './cert-directory.ts'
+import { lookAtServer } from './gather-cluster.ts'
+import { type ReadKubeconfig, readKubeconfigFile } from './kubeconfig-file.ts'
+import type { LookAtTls } from './ports.ts'
+
+export interface NodeFiles {
+  certDirectory: string
+  kubeconfig: string
+  bootstrapKubeconfig: string
+}
+
+export interface NodePorts {
+  disk: ReadOnlyDisk
+  connect: Connect
+  lookAtTls: LookAtTls
+}
+
+/** What a node holds on its disk, and what its API server says to it. No key is kept, only whether it fits. */
+export async function gatherNode(files: NodeFiles, ports: NodePorts): Promise<GatheredArtifacts> {
+  const { disk, connect, lookAtTls } = ports
+  const [certDirectory, kubeconfig, bootstrapKubeconfig] = await Promise.all([
+    readCertDirectory(files.certDirectory, disk),
+    readKubeconfigFile(files.kubeconfig, disk),
+    readKubeconfigFile(files.bootstrapKubeconfig, disk),
+  ])
+  const server = kubeconfig.facts.server ?? bootstrapKubeconfig.facts.server
+  return {
+    ...nothingGathered('not found on a node: rollcall doctor'),
+    certDirectory,
+    kubeconfig: { status: 'ok', value: kubeconfig.facts },
+    bootstrapKubeconfig: { status: 'ok', value: bootstrapKubeconfig.facts },
+    apiServing: server
+      ? await lookAtServer(server, lookAtTls)
+      : { status: 'absent', reason: 'no kubeconfig names a server' },
+    bootstrapAttempt: await tryBootstrap(bootstrapKubeconfig, connect),
+  }
+}
+
+/** Asks for something that every authenticated user may have: 401 says that the token is not known. */
+async function tryBootstrap(
+  { connection }: ReadKubeconfig,
+  connect: Connect,
+): Promise<Gathered<BootstrapAttempt>> {
+  if (!connection?.bearerToken) return { status: 'absent', reason: 'the bootstrap kubeconfig holds no token' }
+  const { server } = connection
+  const transport = connect(connection)
+  try {
+    await createClient(transport).raw('/apis')
+    return { status: 'ok', value: { server, status: 200, message: '' } }
+  } catch (error) {
+    if (error instanceof ApiStatusError) {
+      const { code, message = '' } = error.status
+      return { status: 'ok', value: { server, status: code, message } }
+    }
+    if (error instanceof RollcallError) return { status: 'failed', reason: error.message }
+    throw error
+  } finally {
+    transport.closeConnections()
+  }
+}

@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict'
+import { generateKeyPairSync } from 'node:crypto'
+import { generateSigner } from '../keys/private-key.ts'
+import { issueCertificate, selfSignedCa } from '../keys/self-signed.ts'
+import { formatMicroTime } from '../kube/time-format.ts'
+import { type CertificateSigningRequest, type Lease, resources, signerNames } from '../kube/types.ts'
+import { authorityOf } from '../sign/authority.ts'
+import { calm } from '../testing/controlled-cluster.ts'
+import { seededRandom } from '../testing/seeded-random.ts'
+import { nameOf } from '../x509/name.ts'
+import { oids } from '../x509/oid.ts'
+import { type ExaminedCluster, onCluster, onQuietCluster } from './testing/examined-cluster.ts'
+
+const minute = 60_000
+const day = 86_400_000
+
+async function approvedRequest(cluster: ExaminedCluster): Promise<string> {
+  await cluster.register('worker-1', [
+    ['InternalIP', '10.0.0.11'],
+    ['Hostname', 'worker-1'],
+  ])
+  const name = await cluster.ask({
+    by: await cluster.node('worker-1'),
+    node: 'worker-1',
+    dns: ['worker-1'],
+    ips: ['10.0.0.11'],
+  })
+  await cluster.decide(name, 'Approved', 'KubectlApprove')
+  return name
+}
+
+async function leaseOf(cluster: ExaminedCluster, name: string, renewedAt: number): Promise<void> {
+  await cluster.admin.create<Lease>(resources.leases, {
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { name, namespace: 'kube-system' },
+    spec: { holderIdentity: 'cp-1', leaseDurationSeconds: 15, renewTime: formatMicroTime(renewedAt) },
+  })
+}
+
+onQuietCluster('D01: approved and never signed', async cluster => {
+  await approvedRequest(cluster)
+  await leaseOf(cluster, 'kube-controller-manager', cluster.clock.now() + 2 * minute)
+  assert.deepEqual((await cluster.examine()).findings, [], 'a signer is given time')
+  cluster.clock.step(2 * minute)
+  const { findings } = await cluster.finds('D01')
+  assert.match(findings[0]?.cause ?? '', /No signer for kubernetes.io\/kubelet-serving signs/)
+})
+
+onQuietCluster('D02: the controllers have stopped, which explains what waits for them', async cluster => {
+  await approvedRequest(cluster)
+  await cluster.ask({ by: cluster.bootstrapper, node: 'worker-3' })
+  await leaseOf(cluster, 'kube-controller-manager', cluster.clock.now())
+  cluster.clock.step(5 * minute)
+  const report = await cluster.finds('D02')
+  assert.deepEqual(report.explained.map(({ id, by }) => `${id} by ${by}`).sort(), [
+    'C03 by D02',
+    'D01 by D02',
+  ])
+})
+
+onCluster('D02: one of two controllers that runs is enough', async cluster => {
+  await cluster.start({ only: ['root-ca-publishing', 'bootstrap-signing'] })
+  await leaseOf(cluster, 'kube-controller-manager', cluster.clock.now() - 5 * minute)
+  await leaseOf(cluster, 'rollcall-controller', cluster.clock.now())
+  assert.deepEqual((await cluster.examine()).findings, [])
+})
+
+onCluster('D03: the CA that should sign has expired', async cluster => {
+  const now = cluster.clock.now()
+  const signer = generateSigner('Ed25519', seededRandom(31))
+  const random = seededRandom(32)
+  const rootCertificates = await selfSignedCa({
+    commonName: 'old',
+    signer,
+    notBefore: now - 10 * day,
+    notAfter: now - day,
+    random,
+  })
+  const authority = { certificate: rootCertificates, signer }
+  await cluster.start({
+    only: ['root-ca-publishing', 'bootstrap-signing', 'signing'],
+    rootCertificates,
+    signers: { [signerNames.kubeletServing]: authority },
+  })
+  await calm()
+  await approvedRequest(cluster)
+  cluster.clock.step(2 * minute)
+  await cluster.finds('D03')
+})
+
+onQuietCluster('D06: a request that the signer refuses', async cluster => {
+  await cluster.start({ only: ['signing'] })
+  const by = await cluster.node('worker-1')
+  const name = await cluster.ask({ by, node: 'worker-1', organizations: ['my-org', 'system:nodes'] })
+  await cluster.decide(name, 'Approved', 'KubectlApprove')
+  const { findings } = await cluster.finds('D06')
+  assert.match(findings[0]?.cause ?? '', /subject organization is not system:nodes/)
+})
+
+onQuietCluster('D07: a CA that ends before what it issues', async cluster => {
+  const now = cluster.clock.now()
+  const signer = generateSigner('Ed25519', seededRandom(31))
+  const times = { notBefore: now - day, notAfter: now + 30 * day }
+  const pem = await selfSignedCa({ commonName: 'short', signer, ...times, random: seededRandom(32) })
+  const { certificate } = authorityOf(pem, signer)
+  await publish(cluster, pem)
+  const leaf = await issueCertificate({
+    ca: { certificate, signer },
+    subject: nameOf({ commonName: 'system:node:worker-1', organizations: ['system:nodes'] }),
+    spki: signer.publicKey,
+    notBefore: now,
+    notAfter: times.notAfter,
+    random: seededRandom(33),
+    extensions: { keyUsage: ['digitalSignature'], extendedKeyUsage: [oids.serverAuth] },
+  })
+  await write(cluster, await approvedRequest(cluster), leaf)
+  await cluster.finds('D07', ['G06'])
+})
+
+onQuietCluster('D13: a certificate for a weak key', async cluster => {
+  const leaf = await issueCertificate({
+    ca: cluster.ca,
+    subject: nameOf({ commonName: 'system:node:worker-1', organizations: ['system:nodes'] }),
+    spki: rsa1024(),
+    notBefore: cluster.clock.now(),
+    notAfter: cluster.clock.now() + day,
+    random: seededRandom(33),
+    extensions: { keyUsage: ['digitalSignature'], extendedKeyUsage: [oids.clientAuth] },
+  })
+  await cluster.register('worker-1', [['InternalIP', '10.0.0.11']])
+  const name = await cluster.ask({ by: await cluster.node('worker-1'), node: 'worker-1' })
+  await cluster.decide(name, 'Approved', 'KubectlApprove')
+  await write(cluster, name, leaf)
+  await cluster.finds('D13')
+})
+
+function rsa1024(): Uint8Array {
+  const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 1024 })
+  return new Uint8Array(publicKey.export({ format: 'der', type: 'spki' }))
+}
+
+/** Writes a certificate as a signer does. */
+async function write(cluster: ExaminedCluster, name: string, pem: string): Promise<void> {
+  const csr = await cluster.read(name)
+  const status = { ...csr.status, certificate: Buffer.from(pem).toString('base64') }
+  await cluster.admin.update<CertificateSigningRequest>(
+    resources.certificateSigningRequests,
+    { ...csr, status },
+    { subresource: 'status' },
+  )
+}
+
+/** Puts the CA beside the other one in every kube-root-ca.crt. */
+async function publish(cluster: ExaminedCluster, pem: string): Promise<void> {
+  await cluster.stopControllers()
+  const { items } = await cluster.admin.list(resources.configMaps, {
+    fieldSelector: 'metadata.name=kube-root-ca.crt',
+  })
+  for (const { metadata } of items) {
+    const target = { name: metadata.name, namespace: metadata.namespace ?? '' }
+    await cluster.admin.patch(resources.configMaps, target, 'merge', {
+      data: { 'ca.crt': cluster.ca.pem + pem },
+    })
+  }
+}

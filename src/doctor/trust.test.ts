@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { generateSigner } from '../keys/private-key.ts'
+import { selfSignedCa } from '../keys/self-signed.ts'
+import { type ConfigMap, resources } from '../kube/types.ts'
+import { seededRandom } from '../testing/seeded-random.ts'
+import { type ExaminedCluster, onFleet, serverCertificate } from './testing/examined-cluster.ts'
+
+const day = 86_400_000
+
+function otherCa(cluster: ExaminedCluster, notAfter = cluster.clock.now() + 3650 * day): Promise<string> {
+  const signer = generateSigner('Ed25519', seededRandom(61))
+  const notBefore = Math.min(cluster.clock.now(), notAfter) - 365 * day
+  return selfSignedCa({ commonName: 'other', signer, notBefore, notAfter, random: seededRandom(62) })
+}
+
+/** Writes kube-root-ca.crt of a namespace, or of all, behind the back of its controller. */
+async function publish(cluster: ExaminedCluster, pem: string, only?: string): Promise<void> {
+  await cluster.stopControllers()
+  const { items } = await cluster.admin.list(resources.namespaces)
+  for (const namespace of only ? [only] : items.map(({ metadata }) => metadata.name)) {
+    await cluster.admin.patch<ConfigMap>(
+      resources.configMaps,
+      { name: 'kube-root-ca.crt', namespace },
+      'merge',
+      {
+        data: { 'ca.crt': pem },
+      },
+    )
+  }
+}
+
+async function clusterInfo(cluster: ExaminedCluster, server: string, pem: string): Promise<void> {
+  const data = Buffer.from(pem).toString('base64')
+  const kubeconfig = `apiVersion: v1\nkind: Config\nclusters:\n- name: ""\n  cluster:\n    server: ${server}\n    certificate-authority-data: ${data}\n`
+  const named = kubeconfig.replace('name: ""', 'name: kubernetes')
+  const target = { name: 'cluster-info', namespace: 'kube-public' }
+  await cluster.admin.patch<ConfigMap>(resources.configMaps, target, 'merge', { data: { kubeconfig: named } })
+}
+
+onFleet('I03: a namespace without kube-root-ca.crt, and one with another', async cluster => {
+  await cluster.stopControllers()
+  await cluster.admin.delete(resources.configMaps, { name: 'kube-root-ca.crt', namespace: 'default' })
+  const missing = await cluster.finds('I03')
+  assert.deepEqual(missing.findings[0]?.objects, ['ConfigMap default/kube-root-ca.crt'])
+  await publish(cluster, await otherCa(cluster), 'kube-public')
+  const { findings } = await cluster.finds('I03')
+  assert.deepEqual(
+    findings.map(({ objects }) => objects[0]),
+    ['ConfigMap default/kube-root-ca.crt', 'ConfigMap kube-public/kube-root-ca.crt'],
+  )
+})
+
+onFleet('I05: cluster-info with a CA that the API server does not chain to', async cluster => {
+  await clusterInfo(cluster, 'https://cluster.example:6443', cluster.ca.pem)
+  assert.deepEqual((await cluster.examine()).findings, [])
+  await clusterInfo(cluster, 'https://cluster.example:6443', await otherCa(cluster))
+  await cluster.finds('I05')
+})
+
+onFleet('A13: a name in cluster-info that the API server is not certified for', async cluster => {
+  await clusterInfo(cluster, 'https://lb.example:6443', cluster.ca.pem)
+  const { findings } = await cluster.finds('A13')
+  assert.match(findings[0]?.cause ?? '', /not lb.example$/)
+})
+
+onFleet('I09: a bundle with a leaf, and with an expired CA', async cluster => {
+  await publish(cluster, cluster.ca.pem + (await otherCa(cluster, cluster.clock.now() - day)))
+  assert.equal((await cluster.finds('I09')).findings[0]?.severity, 'warning')
+  await publish(cluster, cluster.ca.pem + (await serverCertificate(cluster, {})))
+  const { findings } = await cluster.finds('I09')
+  assert.equal(findings[0]?.severity, 'critical')
+  assert.match(findings[0]?.evidence[0]?.value ?? '', /CN=kube-apiserver is no CA/)
+})
+
+onFleet('I11: a CA that ends within weeks; not where its successor is published', async cluster => {
+  await publish(cluster, await otherCa(cluster, cluster.clock.now() + 20 * day))
+  assert.equal((await cluster.finds('I11')).findings[0]?.severity, 'critical')
+  await publish(cluster, (await otherCa(cluster, cluster.clock.now() + 20 * day)) + cluster.ca.pem)
+  assert.deepEqual((await cluster.examine()).findings, [])
+})
+
+onFleet('Z05: our own certificate ends', async cluster => {
+  const now = cluster.clock.now()
+  const ownCertificate = await serverCertificate(cluster, { notBefore: now - 99 * day, notAfter: now + day })
+  await cluster.finds('Z05', [], { ownCertificate })
+})
