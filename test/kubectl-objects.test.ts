@@ -287,7 +287,7 @@ describe('kubectl create', { concurrency: 3 }, () => {
         metadata: { name: 'no-base64' },
         data: { a: '%' },
       }),
-      kubectl.fails('create token default'),
+      kubectl.fails('create token nobody'),
       kubectl.fails('create cm mine --as joe'),
     ])
     assert.deepEqual(
@@ -300,7 +300,7 @@ describe('kubectl create', { concurrency: 3 }, () => {
         'Error from server (BadRequest): error when creating "STDIN": ConfigMap in version "v1" cannot be handled as a ConfigMap: json: cannot unmarshal number into Go struct field ConfigMap.data of type string',
         'The ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required',
         'Error from server (BadRequest): error when creating "STDIN": Secret in version "v1" cannot be handled as a Secret: illegal base64 data at input byte 0',
-        'error: failed to create token: the server could not find the requested resource',
+        'error: failed to create token: serviceaccounts "nobody" not found',
         'error: failed to create configmap: configmaps is forbidden: User "joe" cannot create resource "configmaps" in API group "" in the namespace "default"',
       ],
     )

@@ -319,7 +319,7 @@ describe('kubectl and what the server tells of itself', { concurrency: 3 }, () =
     assert.equal(ready, 'ok')
     assert.match(verbose, /^\[\+\]ping ok\n(\[\+\]\S+ ok\n)+readyz check passed\n$/)
     assert.match(version, /^Server Version: v1\.36\./m)
-    assert.deepEqual(cells(resources)[1], [
+    assert.deepEqual(cells(resources)[1]?.slice(0, 6), [
       'certificatesigningrequests',
       'csr',
       'certificates.k8s.io/v1',
