@@ -76,11 +76,10 @@ async function start(
 ): Promise<ControlPlane> {
   const { directory, clock, random, disk, log } = options
   const pkiOptions = { directory: directory.pki, addresses: [options.bind], disk, clock, random }
-  const [pki, store] = await Promise.all([
-    openPki(pkiOptions),
-    openSqliteStore({ path: directory.database, clock, disk, log }),
-  ])
-  cleanups.push(() => store.close())
+  const opening = openSqliteStore({ path: directory.database, clock, disk, log })
+  // Also when the PKI cannot be used: an open store keeps the process alive. Why it cannot be opened is thrown below.
+  cleanups.push(() => opening.then(store => store.close()).catch(() => {}))
+  const [pki, store] = await Promise.all([openPki(pkiOptions), opening])
   const audit = openAuditLog(directory.auditLog, log)
   cleanups.push(() => audit.close())
   const reader = createObjectReader(store)
