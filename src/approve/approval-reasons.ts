@@ -43,10 +43,10 @@ function contestWarnings(facts: ReadFacts, sans: readonly SanAssessment[]): Reas
   return contestsOf(facts, sans).flatMap(({ san, mine, rivals }) =>
     rivals.map((rival): Reason => {
       const by = `node "${rival.nodeName}" (${rival.sources.join(', ')})`
-      if (rival.certifiedUntil !== undefined && mine.certifiedUntil === undefined)
+      if (rival.certifiedUntil !== undefined)
         return {
           code: 'HeldElsewhere',
-          message: `SAN ${san.shown} is also certified for ${by}, whose evidence is weaker`,
+          message: `SAN ${san.shown} is also certified for ${by}; this node has the better right to it`,
         }
       const why = advantageOf(mine, rival) === 'evidence' ? 'stronger evidence' : 'it had it first'
       return {

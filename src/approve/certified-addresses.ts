@@ -77,9 +77,17 @@ export class CertifiedIndex implements CertifiedAddresses {
     const nodeName = leaf && commonNames(leaf.subject)[0]
     if (!leaf || !nodeName?.startsWith(nodeUserPrefix) || leaf.notAfter <= now) return
     const { dnsNames, ipAddresses } = leaf.subjectAltName
-    for (const canonical of [...dnsNames.map(canonicalDns), ...ipAddresses.map(canonicalIp)])
-      this.#add(canonical, nodeName.slice(nodeUserPrefix.length), leaf.notAfter)
+    const canonical = [...dnsNames.map(canonicalDns), ...ipAddresses.map(canonicalIp)]
+    this.add(nodeName.slice(nodeUserPrefix.length), canonical, leaf.notAfter)
     if (++this.#sinceSweep >= sweepEvery) this.#sweep(now)
+  }
+
+  /** The node holds a certificate for these (canonical form) until then, milliseconds since the epoch. */
+  add(nodeName: string, names: readonly string[], until: number): void {
+    for (const canonical of names) {
+      const nodes = this.#until.get(canonical) ?? new Map<string, number>()
+      this.#until.set(canonical, nodes.set(nodeName, Math.max(until, nodes.get(nodeName) ?? 0)))
+    }
   }
 
   holders(canonical: string, now: number): readonly CertifiedHolder[] {
@@ -88,12 +96,6 @@ export class CertifiedIndex implements CertifiedAddresses {
     for (const [nodeName, until] of this.#until.get(canonical) ?? [])
       if (until > now && !holders.has(nodeName)) holders.set(nodeName, until)
     return [...holders].map(([nodeName, until]) => ({ nodeName, until }))
-  }
-
-  #add(canonical: string, nodeName: string, until: number): void {
-    const nodes = this.#until.get(canonical) ?? new Map<string, number>()
-    this.#until.set(canonical, nodes)
-    nodes.set(nodeName, Math.max(until, nodes.get(nodeName) ?? 0))
   }
 
   #sweep(now: number): void {

@@ -59,6 +59,7 @@ async function controller(flags: ControllerFlags, io: CommandIo): Promise<void> 
     client: api.client,
     clock: hostPorts.clock,
     random: hostPorts.random,
+    disk: hostPorts.disk,
     log,
     signers: signingCa ? Object.fromEntries(Object.values(signerNames).map(name => [name, signingCa])) : {},
     certificateLifetimeSeconds,

@@ -13,6 +13,29 @@ test('a policy file is read as it is written', () => {
   })
 })
 
+test('pools and the inventory are read', () => {
+  const text = `
+evidence: NodeStatus
+inventory: { configMap: kube-system/inventory }
+pools:
+  - name: metal
+    evidence: Inventory
+    nodeLabels: { node-restriction.kubernetes.io/pool: metal }
+`
+  assert.deepEqual(parsePolicyFile(text, 'p.yaml'), {
+    evidence: 'NodeStatus',
+    allowedRanges: [],
+    inventory: { configMap: 'kube-system/inventory' },
+    pools: [
+      {
+        name: 'metal',
+        evidence: 'Inventory',
+        nodeLabels: { 'node-restriction.kubernetes.io/pool': 'metal' },
+      },
+    ],
+  })
+})
+
 test('a policy that says something else than it seems is refused, and the field is named', () => {
   const bad = {
     '': 'evidence',
@@ -22,6 +45,16 @@ test('a policy that says something else than it seems is refused, and the field 
     'evidence: NodeStatus\nserviceRanges: [10.96.0.0]': '10.96.0.0',
     'evidence: NodeStatus\nwaitSeconds: soon': 'waitSeconds',
     'evidence: [': 'YAML',
+    'evidence: Inventory': 'inventory',
+    'evidence: NodeStatus\nreleasedAddresses: lost': 'releasedAddresses must be held or free',
+    'evidence: NodeStatus\ninventory: {configMap: a/b, file: /c}': 'exactly one',
+    'evidence: NodeStatus\ninventory: {configMap: 7}': 'inventory.configMap must be a string',
+    'evidence: NodeStatus\npools: [{name: a}]': 'pools[0].evidence is missing',
+    'evidence: NodeStatus\npools: [{name: a, evidence: NodeStatus, labels: {}}]':
+      'pools[0] has the unknown field "labels"',
+    'evidence: NodeStatus\npools: [{name: a, evidence: NodeStatus}]': 'selects by nothing',
+    'evidence: NodeStatus\npools: [{name: a, evidence: NodeStatus, nodeLabels: {zone: b}}]':
+      'a node can change',
   }
   for (const [text, named] of Object.entries(bad)) {
     assert.throws(
