@@ -8,9 +8,10 @@ import { fileURLToPath } from 'node:url'
 const benchmarks = ['issuance.ts', 'store.ts', 'api.ts', 'up.ts', 'fleet.ts']
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 const page = here('../docs/reference/benchmarks.md')
-const load = () => (loadavg()[0] ?? 0).toFixed(1)
-
-const machine = `${new Date().toISOString().slice(0, 10)}, ${cpus().length} cores (${cpus()[0]?.model.trim()}), ${Math.round(totalmem() / 2 ** 30)} GiB, Linux ${release()}, Node.js ${process.version}; load average before ${load()}`
+const load = loadavg()[0] ?? 0
+const quiet = load < 0.5 ? 'otherwise idle' : `busy with other work (load average ${load.toFixed(1)} before)`
+const cores = `${cpus().length} cores (${cpus()[0]?.model.trim()}), ${Math.round(totalmem() / 2 ** 30)} GiB`
+const machine = `${new Date().toISOString().slice(0, 10)}, ${cores}, Linux ${release()}, Node.js ${process.version}, ${quiet}`
 console.log(machine)
 const lines = benchmarks.map(name => {
   const { status, stdout } = spawnSync(
