@@ -166,7 +166,7 @@ describe('a place that cannot be used ends with 1', { concurrency: 2 }, () => {
     mkdirSync(path('ruined'))
     writeFileSync(path('ruined/state.db'), 'x'.repeat(8192))
     const said = await refusal(1, start(path('ruined')))
-    assert.match(said, /^rollcall: .*ruined\/state\.db: file is not a database/)
+    assert.match(said, /^rollcall: .*ruined\/state\.db: .*(not a database|damaged)/)
     assert.equal(said.split('\n').length, 1, said)
   })
 })

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { type Cluster, cells, type Kubectl, noKubectl, startCluster } from './support/kubectl.ts'
 
@@ -288,7 +289,7 @@ describe('kubectl create', { concurrency: 3 }, () => {
         data: { a: '%' },
       }),
       kubectl.fails('create token nobody'),
-      kubectl.fails('create cm mine --as joe'),
+      kubectl.fails('create cm mine --as stranger'),
     ])
     assert.deepEqual(
       texts.map(text => text.trimEnd()),
@@ -301,8 +302,24 @@ describe('kubectl create', { concurrency: 3 }, () => {
         'The ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required',
         'Error from server (BadRequest): error when creating "STDIN": Secret in version "v1" cannot be handled as a Secret: illegal base64 data at input byte 0',
         'error: failed to create token: serviceaccounts "nobody" not found',
-        'error: failed to create configmap: configmaps is forbidden: User "joe" cannot create resource "configmaps" in API group "" in the namespace "default"',
+        'error: failed to create configmap: configmaps is forbidden: User "stranger" cannot create resource "configmaps" in API group "" in the namespace "default"',
       ],
+    )
+  })
+
+  test('create token gives a service account a token that says who it is', { skip }, async () => {
+    await kubectl.ok('create sa courier')
+    const token = (await kubectl.ok('create token courier --duration=15m')).trim()
+    const server = (await cluster.process.ready).replace(/^ready /, '')
+    const authority = join(cluster.folder, 'pki/ca.crt')
+    const bearer = cluster.as({ kubeconfig: '/dev/null' })
+    const who = await bearer.ok(
+      `auth whoami --server ${server} --certificate-authority ${authority} --token ${token}`,
+    )
+    assert.match(who, /^Username +system:serviceaccount:default:courier$/m)
+    assert.match(
+      who,
+      /^Groups +\[system:serviceaccounts system:serviceaccounts:default system:authenticated\]$/m,
     )
   })
 
