@@ -11,6 +11,8 @@ export interface ConnectedApi {
   client: KubeClient
   /** Address of the API, to show. */
   server: string
+  /** Our own client certificate in PEM, leaf first, where the kubeconfig has one. */
+  certificate?: string
   close(): void
 }
 

@@ -2,7 +2,6 @@ import { isIP } from 'node:net'
 import { connect, type DetailedPeerCertificate, type TLSSocket } from 'node:tls'
 import type { Served } from '../doctor/artifacts.ts'
 import type { LookAtTls } from '../doctor/gather/ports.ts'
-import { systemCode } from '../errors.ts'
 
 /** Milliseconds; a machine that is off answers nothing. */
 const timeout = 5000
@@ -43,8 +42,8 @@ function chainOf(socket: TLSSocket): string[] {
   return chain
 }
 
-/** `tls: internal error`, as Go's clients say it, for an alert; else what the system says. */
+/** `remote error: tls: internal error`, as Go's clients say it, for an alert; else what the system says. */
 function failureText(error: Error): string {
-  const alert = /^ERR_SSL_(?:TLSV1_|SSLV3_)?ALERT_(.+)$/.exec(systemCode(error) ?? '')?.[1]
-  return alert ? `remote error: tls: ${alert.toLowerCase().replaceAll('_', ' ')}` : error.message
+  const alert = /alert ([a-z ]+):/.exec(error.message)?.[1]
+  return alert === undefined ? error.message.trim() : `remote error: tls: ${alert}`
 }

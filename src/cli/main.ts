@@ -16,6 +16,9 @@ const commands: Readonly<Record<string, () => Promise<{ register(program: Comman
     nodes: () => import('./nodes.ts'),
     pods: () => import('./pods.ts'),
     csr: () => import('./csr/csr.ts'),
+    certs: () => import('./certs.ts'),
+    doctor: () => import('./doctor.ts'),
+    token: () => import('./token.ts'),
     'fleet-process': () => import('./fleet-process.ts'),
   }
 

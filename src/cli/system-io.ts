@@ -26,6 +26,7 @@ export const systemIo: CommandIo = {
     return {
       client: createClient(transport),
       server: config.server,
+      ...(config.clientCertificate && { certificate: config.clientCertificate.certificate }),
       close: () => transport.closeConnections(),
     }
   },

@@ -1,3 +1,4 @@
+import { shellWord } from '../../survey/explanation.ts'
 import { type Check, view } from '../check.ts'
 import { createToken, listTokens } from '../commands.ts'
 
@@ -25,7 +26,10 @@ export const a03: Check = {
             evidence: [{ value, source: `Secret kube-system/${name} data` }],
             cause: 'The Secret was made by hand, and its parts do not belong together.',
             fix: [
-              { run: `kubectl -n kube-system delete secret ${name}`, purpose: 'removes what cannot be used' },
+              {
+                run: `kubectl -n kube-system delete secret ${shellWord(name)}`,
+                purpose: 'removes what cannot be used',
+              },
               createToken,
             ],
             verify: listTokens,

@@ -1,3 +1,4 @@
+import { shellWord } from '../../survey/explanation.ts'
 import { type Check, view } from '../check.ts'
 import { listTokens } from '../commands.ts'
 
@@ -30,7 +31,10 @@ export const a04: Check = {
             ],
             cause: 'The token was made without the usage "authentication".',
             fix: [
-              { run: `kubectl -n kube-system patch secret ${name} -p '${patch}'`, purpose: 'adds the usage' },
+              {
+                run: `kubectl -n kube-system patch secret ${shellWord(name)} -p ${shellWord(patch)}`,
+                purpose: 'adds the usage',
+              },
             ],
             verify: listTokens,
           }

@@ -1,3 +1,4 @@
+import { shellWord } from '../../survey/explanation.ts'
 import { type Check, view } from '../check.ts'
 import { createToken, listTokens } from '../commands.ts'
 
@@ -26,7 +27,10 @@ export const a05: Check = {
             evidence: [{ value: `type ${JSON.stringify(type)}`, source: `Secret kube-system/${name} type` }],
             cause: `It was created without \`type: ${rightType}\`.`,
             fix: [
-              { run: `kubectl -n kube-system delete secret ${name}`, purpose: 'its type cannot be changed' },
+              {
+                run: `kubectl -n kube-system delete secret ${shellWord(name)}`,
+                purpose: 'its type cannot be changed',
+              },
               createToken,
             ],
             verify: listTokens,

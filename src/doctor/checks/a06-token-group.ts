@@ -1,3 +1,4 @@
+import { shellWord } from '../../survey/explanation.ts'
 import { type Check, view } from '../check.ts'
 import { listTokens } from '../commands.ts'
 
@@ -35,7 +36,7 @@ export const a06: Check = {
             cause: 'A group does not begin with system:bootstrappers:.',
             fix: [
               {
-                run: `kubectl -n kube-system patch secret ${name} -p '${patch}'`,
+                run: `kubectl -n kube-system patch secret ${shellWord(name)} -p ${shellWord(patch)}`,
                 purpose: "sets kubeadm's group",
               },
             ],

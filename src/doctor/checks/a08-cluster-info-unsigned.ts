@@ -16,7 +16,6 @@ export const a08: Check = {
       'A node that joins by discovery reads ConfigMap kube-public/cluster-info and believes it for the signature `jws-kubeconfig-ID` made with its token. The controller bootstrapsigner makes it; in kube-controller-manager it is off by default.',
     remedy:
       'Run the controllers bootstrapsigner and tokencleaner, in kube-controller-manager or of Rollcall.',
-    reports: ['kubernetes/kubernetes#51509'],
   },
   views: [
     view({

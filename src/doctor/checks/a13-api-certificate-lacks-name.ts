@@ -1,3 +1,4 @@
+import { shellWord } from '../../survey/explanation.ts'
 import { namesIn } from '../../survey/requested-names.ts'
 import { verifyHostname } from '../../x509/hostname.ts'
 import { readChain } from '../certificates.ts'
@@ -43,7 +44,7 @@ export const a13: Check = {
             cause: verdict.reason,
             fix: [
               {
-                run: `kubeadm init phase certs apiserver --apiserver-cert-extra-sans ${host}`,
+                run: `kubeadm init phase certs apiserver --apiserver-cert-extra-sans ${shellWord(host)}`,
                 purpose:
                   'on each control-plane node, after moving apiserver.crt and apiserver.key away; then restart it',
               },

@@ -1,3 +1,4 @@
+import { shellWord } from '../../survey/explanation.ts'
 import { type Check, view } from '../check.ts'
 
 export const a18: Check = {
@@ -23,7 +24,7 @@ export const a18: Check = {
                 evidence: [{ value: 'a path in memory', source: path }],
                 cause: 'The directory is on a file system that a reboot empties.',
                 fix: [{ run: 'systemctl edit kubelet', purpose: 'add --cert-dir=/var/lib/kubelet/pki' }],
-                verify: { run: `findmnt -T ${path}`, purpose: 'shows the file system' },
+                verify: { run: `findmnt -T ${shellWord(path)}`, purpose: 'shows the file system' },
               },
             ],
     }),

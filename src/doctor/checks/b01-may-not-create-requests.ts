@@ -1,3 +1,4 @@
+import { shellWord } from '../../survey/explanation.ts'
 import { groupOf } from '../bound-group.ts'
 import { type Check, view } from '../check.ts'
 import { watchRequests } from '../commands.ts'
@@ -35,7 +36,7 @@ export const b01: Check = {
             cause: 'No binding gives the group the role system:node-bootstrapper.',
             fix: [
               {
-                run: `kubectl create clusterrolebinding kubeadm:kubelet-bootstrap --clusterrole=system:node-bootstrapper --group=${groupOf(answer)}`,
+                run: `kubectl create clusterrolebinding kubeadm:kubelet-bootstrap --clusterrole=system:node-bootstrapper --group=${shellWord(groupOf(answer))}`,
                 purpose: 'lets bootstrap tokens ask',
               },
             ],

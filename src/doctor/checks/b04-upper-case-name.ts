@@ -1,3 +1,4 @@
+import { shellWord } from '../../survey/explanation.ts'
 import { commonName } from '../../x509/name.ts'
 import { type Check, view } from '../check.ts'
 import { deleteRequest, watchRequests } from '../commands.ts'
@@ -32,7 +33,7 @@ export const b04: Check = {
             cause: 'The host name of the node has upper-case letters.',
             fix: [
               {
-                run: `hostnamectl hostname ${subject.slice('system:node:'.length).toLowerCase()}`,
+                run: `hostnamectl hostname ${shellWord(subject.slice('system:node:'.length).toLowerCase())}`,
                 purpose: 'on the node; then restart its kubelet',
               },
               deleteRequest(name),

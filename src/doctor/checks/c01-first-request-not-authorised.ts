@@ -1,4 +1,5 @@
 import { formatTime } from '../../kube/time-format.ts'
+import { shellWord } from '../../survey/explanation.ts'
 import { groupOf } from '../bound-group.ts'
 import { type Check, view } from '../check.ts'
 import { approveRequest, watchRequests } from '../commands.ts'
@@ -6,7 +7,7 @@ import { refusedRequests } from '../refused-requests.ts'
 
 const role = 'system:certificates.k8s.io:certificatesigningrequests:nodeclient'
 const bind = (group: string) => ({
-  run: `kubectl create clusterrolebinding kubeadm:node-autoapprove-bootstrap --clusterrole=${role} --group=${group}`,
+  run: `kubectl create clusterrolebinding kubeadm:node-autoapprove-bootstrap --clusterrole=${role} --group=${shellWord(group)}`,
   purpose:
     'lets first certificates be approved by themselves; requests that wait are approved within minutes',
 })

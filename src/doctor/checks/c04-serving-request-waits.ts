@@ -16,11 +16,7 @@ export const c04: Check = {
       'Kubernetes never approves requests of signer kubernetes.io/kubelet-serving itself: a human or an approver must. By default none is there. The finding shows the names asked for; compare them with the addresses of the Node before you approve.',
     remedy: 'Run an approver that compares SANs with the Node (`rollcall controller`), or approve by hand.',
     explains: ['G01', 'G06', 'B14', 'E18', 'B11', 'G04', 'G07'],
-    reports: [
-      'kubernetes/kubeadm#591',
-      'hetznercloud/terraform-provider-hcloud#920',
-      'kelseyhightower/kubernetes-the-hard-way#441',
-    ],
+    reports: ['kubernetes/kubeadm#591', 'kelseyhightower/kubernetes-the-hard-way#441'],
   },
   views: [
     view({

@@ -15,11 +15,7 @@ export const c05: Check = {
     remedy:
       'Correct the addresses of the Node (--node-ip, cloud controller), or treat it as an attack. Do not approve it by hand unless you know the address.',
     explains: ['C04', 'B14', 'G01', 'G06', 'C09'],
-    reports: [
-      'openshift/cluster-machine-approver#40',
-      'alex1989hu/kubelet-serving-cert-approver#337',
-      'kubernetes/kubernetes#50635',
-    ],
+    reports: ['alex1989hu/kubelet-serving-cert-approver#337', 'kubernetes/kubernetes#50635'],
   },
   views: [
     view({

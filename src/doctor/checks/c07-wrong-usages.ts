@@ -13,7 +13,6 @@ export const c07: Check = {
       'A kubelet asks for "digital signature" and "server auth", and for "key encipherment" as well where its key is RSA. The signer refuses anything else. Approvers older than Kubernetes 1.27 insist on "key encipherment" and then refuse every newer kubelet.',
     remedy: 'Correct what makes the request, or update the approver.',
     explains: ['C04', 'B14', 'G01', 'C09'],
-    reports: ['kontena/kubelet-rubber-stamp#10'],
   },
   views: [
     view({

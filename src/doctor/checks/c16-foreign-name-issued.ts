@@ -1,6 +1,7 @@
 import { AddressIndex } from '../../approve/address-index.ts'
 import { canonicalAddress } from '../../approve/canonical-name.ts'
 import { formatTime } from '../../kube/time-format.ts'
+import { shellWord } from '../../survey/explanation.ts'
 import { namesIn } from '../../survey/requested-names.ts'
 import { readChain } from '../certificates.ts'
 import { type Check, view } from '../check.ts'
@@ -54,10 +55,19 @@ export const c16: Check = {
             ],
             cause: 'It was approved although the names belong to somebody else.',
             fix: [
-              { run: `kubectl get csr ${name} -o yaml`, purpose: 'shows who asked, who approved, and why' },
-              { run: `kubectl cordon ${node ?? ''}`, purpose: 'until it is clear who holds the key' },
+              {
+                run: `kubectl get csr ${shellWord(name)} -o yaml`,
+                purpose: 'shows who asked, who approved, and why',
+              },
+              {
+                run: `kubectl cordon ${shellWord(node ?? '')}`,
+                purpose: 'until it is clear who holds the key',
+              },
             ],
-            verify: { run: `rollcall csr show ${name}`, purpose: 'shows the names beside the Node' },
+            verify: {
+              run: `rollcall csr show ${shellWord(name)}`,
+              purpose: 'shows the names beside the Node',
+            },
           }
         })
       },

@@ -1,3 +1,4 @@
+import { shellWord } from '../../survey/explanation.ts'
 import { type Check, view } from '../check.ts'
 import { createToken, restartKubelet } from '../commands.ts'
 import { currentPairs } from '../pair-files.ts'
@@ -26,8 +27,8 @@ export const e01: Check = {
             everywhere: true,
             evidence: [{ value: `leads to ${file.target}, which does not exist`, source: path }],
             cause: 'The file that it leads to was deleted or not restored.',
-            fix: [{ run: `rm ${path}`, purpose: 'on the node' }, createToken, restartKubelet],
-            verify: { run: `rollcall certs show ${path}`, purpose: 'shows a certificate' },
+            fix: [{ run: `rm ${shellWord(path)}`, purpose: 'on the node' }, createToken, restartKubelet],
+            verify: { run: `rollcall certs show ${shellWord(path)}`, purpose: 'shows a certificate' },
           })),
     }),
   ],

@@ -1,3 +1,4 @@
+import { shellWord } from '../../survey/explanation.ts'
 import { type Check, view } from '../check.ts'
 import { restartKubelet } from '../commands.ts'
 import { currentPairs } from '../pair-files.ts'
@@ -28,12 +29,12 @@ export const e02: Check = {
               cause: 'Something copied a file over the link.',
               fix: [
                 {
-                  run: `cd ${certDirectory.path} && mv ${file.name} ${kept} && ln -s ${kept} ${file.name}`,
+                  run: `cd ${shellWord(certDirectory.path)} && mv ${shellWord(file.name)} ${shellWord(kept)} && ln -s ${shellWord(kept)} ${shellWord(file.name)}`,
                   purpose: 'on the node',
                 },
                 restartKubelet,
               ],
-              verify: { run: `ls -l ${path}`, purpose: 'shows a link' },
+              verify: { run: `ls -l ${shellWord(path)}`, purpose: 'shows a link' },
             }
           }),
     }),

@@ -1,3 +1,4 @@
+import { shellWord } from '../../survey/explanation.ts'
 import { type Check, view } from '../check.ts'
 import { restartKubelet } from '../commands.ts'
 
@@ -22,8 +23,11 @@ export const e03: Check = {
             object: `${path}/${name}`,
             evidence: [{ value: `a ${kind}`, source: `${path}/${name}` }],
             cause: 'The node stopped between writing a new pair and putting it in place.',
-            fix: [{ run: `rm ${path}/${name}`, purpose: 'on the node' }, restartKubelet],
-            verify: { run: `ls -l ${path}`, purpose: 'shows no updated.pem' },
+            fix: [
+              { run: `rm ${shellWord(path)}/${shellWord(name)}`, purpose: 'on the node' },
+              restartKubelet,
+            ],
+            verify: { run: `ls -l ${shellWord(path)}`, purpose: 'shows no updated.pem' },
           })),
     }),
   ],

@@ -1,3 +1,4 @@
+import { shellWord } from '../../survey/explanation.ts'
 import { type Check, view } from '../check.ts'
 import { createToken, restartKubelet } from '../commands.ts'
 import { currentPairs, leafOf } from '../pair-files.ts'
@@ -26,14 +27,14 @@ export const e04: Check = {
             cause: 'The file was not written out whole.',
             fix: [
               {
-                run: `ls -lt ${certDirectory.path}`,
+                run: `ls -lt ${shellWord(certDirectory.path)}`,
                 purpose: 'on the node: is there an earlier pair to link to?',
               },
-              { run: `rm ${path}`, purpose: 'otherwise' },
+              { run: `rm ${shellWord(path)}`, purpose: 'otherwise' },
               createToken,
               restartKubelet,
             ],
-            verify: { run: `rollcall certs show ${path}`, purpose: 'shows a certificate' },
+            verify: { run: `rollcall certs show ${shellWord(path)}`, purpose: 'shows a certificate' },
           }
         }),
     }),

@@ -1,3 +1,4 @@
+import { shellWord } from '../../survey/explanation.ts'
 import { type Check, view } from '../check.ts'
 import { createToken, restartKubelet } from '../commands.ts'
 import { currentPairs } from '../pair-files.ts'
@@ -23,8 +24,8 @@ export const e05: Check = {
             object: path,
             evidence: [{ value: 'the public keys of certificate and key differ', source: path }],
             cause: 'Certificate and key come from two pairs.',
-            fix: [{ run: `rm ${path}`, purpose: 'on the node' }, createToken, restartKubelet],
-            verify: { run: `rollcall certs show ${path}`, purpose: 'shows the new pair' },
+            fix: [{ run: `rm ${shellWord(path)}`, purpose: 'on the node' }, createToken, restartKubelet],
+            verify: { run: `rollcall certs show ${shellWord(path)}`, purpose: 'shows the new pair' },
           })),
     }),
   ],

@@ -1,3 +1,4 @@
+import { shellWord } from '../../survey/explanation.ts'
 import { type Check, view } from '../check.ts'
 
 export const e07: Check = {
@@ -28,8 +29,13 @@ export const e07: Check = {
               ? 'Mode, owner or SELinux context do not let it be read.'
               : 'Others may read the key.',
             severity: refused ? ('critical' as const) : ('warning' as const),
-            fix: [{ run: `chmod 600 ${path} && restorecon ${path}`, purpose: 'on the node' }],
-            verify: { run: `ls -lZ ${path}`, purpose: 'shows -rw-------' },
+            fix: [
+              {
+                run: `chmod 600 ${shellWord(path)} && restorecon ${shellWord(path)}`,
+                purpose: 'on the node',
+              },
+            ],
+            verify: { run: `ls -lZ ${shellWord(path)}`, purpose: 'shows -rw-------' },
           }
         }),
     }),

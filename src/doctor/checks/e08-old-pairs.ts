@@ -1,3 +1,4 @@
+import { shellWord } from '../../survey/explanation.ts'
 import { type Check, view } from '../check.ts'
 
 /** A year of renewals of certificates that live a month. */
@@ -30,11 +31,11 @@ export const e08: Check = {
             cause: 'Nobody deletes replaced pairs.',
             fix: [
               {
-                run: `cd ${path} && ls -t kubelet-client-2*.pem | tail -n +3 | xargs rm -- ; ls -t kubelet-server-2*.pem | tail -n +3 | xargs rm --`,
+                run: `cd ${shellWord(path)} && ls -t kubelet-client-2*.pem | tail -n +3 | xargs rm -- ; ls -t kubelet-server-2*.pem | tail -n +3 | xargs rm --`,
                 purpose: 'on the node: keeps the newest two of each kind',
               },
             ],
-            verify: { run: `ls ${path} | wc -l`, purpose: 'counts them' },
+            verify: { run: `ls ${shellWord(path)} | wc -l`, purpose: 'counts them' },
           },
         ]
       },

@@ -1,4 +1,5 @@
 import { formatTime } from '../../kube/time-format.ts'
+import { shellWord } from '../../survey/explanation.ts'
 import { describe, readBundle } from '../certificates.ts'
 import { type Check, view } from '../check.ts'
 import { restartKubelet } from '../commands.ts'
@@ -47,12 +48,15 @@ export const e09: Check = {
               : 'The kubeconfig embeds the first certificate.',
             fix: [
               {
-                run: `kubectl config --kubeconfig ${kubeconfig.path} set-credentials default-auth --client-certificate=${path} --client-key=${path}`,
+                run: `kubectl config --kubeconfig ${shellWord(kubeconfig.path)} set-credentials default-auth --client-certificate=${shellWord(path)} --client-key=${shellWord(path)}`,
                 purpose: 'on the node; take the name of the user from the kubeconfig',
               },
               restartKubelet,
             ],
-            verify: { run: `grep client-certificate ${kubeconfig.path}`, purpose: 'shows the path' },
+            verify: {
+              run: `grep client-certificate ${shellWord(kubeconfig.path)}`,
+              purpose: 'shows the path',
+            },
           },
         ]
       },

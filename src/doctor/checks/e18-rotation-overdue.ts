@@ -1,4 +1,5 @@
 import { formatTime } from '../../kube/time-format.ts'
+import { shellWord } from '../../survey/explanation.ts'
 import { usedLife } from '../certificates.ts'
 import { type Check, view } from '../check.ts'
 import { restartKubelet, showNode } from '../commands.ts'
@@ -72,7 +73,7 @@ export const e18: Check = {
               },
               restartKubelet,
             ],
-            verify: { run: `rollcall certs show ${path}`, purpose: 'shows a new certificate' },
+            verify: { run: `rollcall certs show ${shellWord(path)}`, purpose: 'shows a new certificate' },
           }
         }),
     }),

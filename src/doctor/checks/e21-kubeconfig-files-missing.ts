@@ -1,3 +1,4 @@
+import { shellWord } from '../../survey/explanation.ts'
 import { type Check, view } from '../check.ts'
 import { createToken, restartKubelet } from '../commands.ts'
 
@@ -24,7 +25,7 @@ export const e21: Check = {
                 object: path,
                 evidence: missingFiles.map(file => ({ value: `${file} cannot be read`, source: path })),
                 cause: 'The kubeconfig outlived the files that it names.',
-                fix: [{ run: `rm ${path}`, purpose: 'on the node' }, createToken, restartKubelet],
+                fix: [{ run: `rm ${shellWord(path)}`, purpose: 'on the node' }, createToken, restartKubelet],
                 verify: { run: 'rollcall doctor node', purpose: 'finds nothing any more' },
               },
             ],

@@ -1,4 +1,5 @@
 import { formatAge, formatTime } from '../../kube/time-format.ts'
+import { shellWord } from '../../survey/explanation.ts'
 import { describe } from '../certificates.ts'
 import { type Check, view } from '../check.ts'
 import { probeAgain, restartKubelet } from '../commands.ts'
@@ -24,7 +25,7 @@ export const g07: Check = {
       'A self-signed one lives a year and is never renewed; one of the cluster is renewed only while its requests are approved.',
     remedy: 'Restart the kubelet so that it makes or asks for a new one; see that requests are approved.',
     explains: ['B11', 'G05'],
-    reports: ['rancher/rancher#27783', 'canonical/microk8s#2489'],
+    reports: ['rancher/rancher#27783'],
   },
   views: [
     view({
@@ -63,7 +64,7 @@ export const g07: Check = {
             ],
             cause: 'It was not renewed before it ended.',
             fix: [restartKubelet],
-            verify: { run: `rollcall certs show ${path}`, purpose: 'shows a new certificate' },
+            verify: { run: `rollcall certs show ${shellWord(path)}`, purpose: 'shows a new certificate' },
           },
         ]
       },

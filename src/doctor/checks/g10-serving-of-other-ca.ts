@@ -1,3 +1,4 @@
+import { shellWord } from '../../survey/explanation.ts'
 import { verifyChain } from '../../x509/certificate.ts'
 import { describe, isKubeletSelfSigned, readBundle, readChain } from '../certificates.ts'
 import { type Check, view } from '../check.ts'
@@ -42,7 +43,7 @@ export const g10: Check = {
             cause: 'It does not chain to kube-root-ca.crt.',
             fix: [
               {
-                run: `rollcall certs show ${probe.host}:${probe.port}`,
+                run: `rollcall certs show ${shellWord(`${probe.host}:${probe.port}`)}`,
                 purpose: 'shows the issuer to publish',
               },
             ],

@@ -1,3 +1,4 @@
+import { shellWord } from '../../survey/explanation.ts'
 import { verifyChain } from '../../x509/certificate.ts'
 import { describe, readBundle, readChain } from '../certificates.ts'
 import { type Check, view } from '../check.ts'
@@ -44,7 +45,7 @@ export const i02: Check = {
             cause: 'The CA of the API server was changed after the node wrote its kubeconfig.',
             fix: [
               {
-                run: `kubectl config --kubeconfig ${kubeconfig.path} set-cluster default-cluster --embed-certs --certificate-authority=/etc/kubernetes/pki/ca.crt`,
+                run: `kubectl config --kubeconfig ${shellWord(kubeconfig.path)} set-cluster default-cluster --embed-certs --certificate-authority=/etc/kubernetes/pki/ca.crt`,
                 purpose: 'on the node; take the name of the cluster from the kubeconfig',
               },
               restartKubelet,

@@ -1,3 +1,4 @@
+import { shellWord } from '../../survey/explanation.ts'
 import { sha256Hex } from '../../x509/fingerprint.ts'
 import type { PublishedRoot } from '../artifacts.ts'
 import { readBundle } from '../certificates.ts'
@@ -33,7 +34,7 @@ export const i03: Check = {
             cause: causeOf(root),
             fix: [
               {
-                run: `kubectl -n ${root.namespace} delete configmap kube-root-ca.crt --ignore-not-found`,
+                run: `kubectl -n ${shellWord(root.namespace)} delete configmap kube-root-ca.crt --ignore-not-found`,
                 purpose:
                   'its controller makes it again; if it does not, start kube-controller-manager or rollcall controller',
               },

@@ -22,7 +22,7 @@ export const i11: Check = {
       'Less than half a year of its life is left (less than a tenth for a CA that lives shorter). No certificate outlives it, and changing it takes a new CA to reach every node and every pod first.',
     remedy: 'Begin to rotate the CA now.',
     explains: ['D07', 'E11', 'I09', 'A20', 'G07'],
-    reports: ['kubernetes/kubernetes#102283', 'canonical/microk8s#4852'],
+    reports: ['kubernetes/kubernetes#102283'],
   },
   views: [
     view({

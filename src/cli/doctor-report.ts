@@ -1,0 +1,80 @@
+/** A report for people. */
+import type { CheckResult, Report } from '../doctor/diagnose.ts'
+import type { Severity } from '../doctor/finding.ts'
+import type { ReportedFinding } from '../doctor/group-findings.ts'
+import { printable } from './printable.ts'
+import { alignColumns } from './table.ts'
+
+export interface ReportStyle {
+  /** Every object and every reason. */
+  wide: boolean
+  colours: boolean
+}
+
+/** Objects named without `-o wide`. */
+const shownObjects = 5
+
+export function formatReport(report: Report, style: ReportStyle): string {
+  const { subject, at, findings } = report
+  const head = `${printable(subject)}   ${at}\n`
+  return [head, ...findings.map(finding => formatFinding(finding, style)), formatSummary(report, style)].join(
+    '\n',
+  )
+}
+
+const labels = { critical: 'CRIT', warning: 'WARN' } as const
+const colours = { critical: '\u001b[31m', warning: '\u001b[33m' } as const
+
+function label(severity: Severity, style: ReportStyle): string {
+  return style.colours ? `${colours[severity]}${labels[severity]}\u001b[0m` : labels[severity]
+}
+
+function formatFinding(finding: ReportedFinding, style: ReportStyle): string {
+  const { id, severity, title, symptom, objects, evidence, cause, fix, verify, page } = finding
+  const shown = style.wide ? objects : objects.slice(0, shownObjects)
+  const rest = objects.length > shown.length ? `, and ${objects.length - shown.length} more` : ''
+  const times = objects.length > 1 ? `   x${objects.length}` : ''
+  const lines = [
+    ['at', shown.join(', ') + rest],
+    ['symptom', symptom],
+    ['cause', cause],
+    ...evidence.map(({ value, source, at }, n) => [
+      n === 0 ? 'evidence' : '',
+      `${value}   [${source}${at ? `, ${at}` : ''}]`,
+    ]),
+    ...fix.flatMap(({ run, purpose }, n) => [
+      [n === 0 ? 'fix' : '', run],
+      ['', `    ${purpose}`],
+    ]),
+    ['verify', `${verify.run}   (${verify.purpose})`],
+    ['more', page],
+  ]
+  const body = alignColumns(
+    lines.map(line => line.map(printable)),
+    '     ',
+  )
+  return `${label(severity, style)} ${id}  ${title}${times}\n${body}`
+}
+
+function formatSummary({ findings, explained, checks }: Report, style: ReportStyle): string {
+  const count = (severity: Severity) => findings.filter(finding => finding.severity === severity).length
+  const of = (status: CheckResult['status']) => checks.filter(check => check.status === status)
+  const symptoms = explained.map(({ id, by, count }) => `${id} x${count} by ${by}`).join(', ')
+  const lines = [
+    [
+      'found',
+      findings.length === 0 ? 'nothing' : `${count('critical')} critical, ${count('warning')} warnings`,
+    ],
+    ...(symptoms ? [['explained', symptoms]] : []),
+    ['checks', `${of('OK').length} OK, ${of('SKIP').length} SKIP, ${of('NOT_ASKED').length} not asked`],
+    ...reasonLines('SKIP', of('SKIP')),
+    ...(style.wide ? reasonLines('not asked', of('NOT_ASKED')) : []),
+  ]
+  return alignColumns(lines.map(line => line.map(printable)))
+}
+
+/** One line for each reason with the checks that it stopped. */
+function reasonLines(title: string, checks: readonly CheckResult[]): string[][] {
+  const byReason = Map.groupBy(checks, ({ reasons }) => reasons.join('; '))
+  return [...byReason].map(([reason, of]) => [title, `${of.map(({ id }) => id).join(' ')}: ${reason}`])
+}

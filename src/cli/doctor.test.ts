@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { type ExaminedCluster, startExaminedCluster } from '../doctor/testing/examined-cluster.ts'
+import { RollcallError } from '../errors.ts'
+import { systemDisk } from '../host/disk.ts'
+import { resources } from '../kube/types.ts'
+import { connectUndici } from '../kube/undici-transport.ts'
+import { runCommand } from '../testing/command-run.ts'
+import { register } from './doctor.ts'
+
+let cluster: ExaminedCluster
+let folder: string
+
+before(async () => {
+  cluster = await startExaminedCluster()
+  await cluster.start()
+  await cluster.join('worker-1', '10.0.0.11')
+  folder = await mkdtemp(join(tmpdir(), 'rollcall-doctor-cli-'))
+})
+after(async () => {
+  await cluster.close()
+  await rm(folder, { recursive: true })
+})
+
+const ports = {
+  disk: systemDisk,
+  connect: connectUndici,
+  lookAtTls: async (where: { host: string; port: number }) => ({
+    ...where,
+    chain: [],
+    failure: 'no network here',
+  }),
+}
+const doctor = (...words: string[]) =>
+  runCommand((program, io) => register(program, io, ports), cluster.admin, cluster.clock, 'doctor', ...words)
+
+test('nothing found, but the API server could not be looked at: exit 4, and it says so', async () => {
+  const { stdout, exitCode } = await doctor()
+  assert.equal(exitCode, 4)
+  assert.match(stdout, /found +nothing/)
+  assert.match(stdout, /SKIP +A13 A20.*no network here/)
+})
+
+test('a finding tells symptom, evidence, cause, fix and verification, and is exit 3', async () => {
+  const name = 'kubeadm:node-autoapprove-bootstrap'
+  const binding = await cluster.admin.get(resources.clusterRoleBindings, { name })
+  await cluster.admin.delete(resources.clusterRoleBindings, { name })
+  const { stdout, exitCode } = await doctor()
+  const bundle = join(folder, 'bundle.json')
+  const collected = await doctor('collect', '-f', bundle)
+  const { metadata, ...rest } = binding
+  await cluster.admin.create(resources.clusterRoleBindings, { ...rest, metadata: { name: metadata.name } })
+
+  assert.equal(exitCode, 3)
+  assert.match(stdout, /^CRIT C01 {2}No role allows the first client certificate/m)
+  for (const part of ['at', 'symptom', 'cause', 'evidence', 'fix', 'verify', 'more'])
+    assert.match(stdout, new RegExp(`^ {5}${part} +\\S`, 'm'))
+
+  assert.match(collected.stderr, /^wrote .*bundle.json, \d+ bytes; 1 kinds of facts could not be read\n$/)
+  assert.equal((await stat(bundle)).mode & 0o777, 0o600)
+  assert.ok(
+    !(await readFile(bundle, 'utf8')).includes('0123456789abcdef'),
+    'the bootstrap token is not in it',
+  )
+  const offline = await doctor('--bundle', bundle)
+  assert.equal(offline.exitCode, 3, 'the bundle is judged as the cluster was then')
+  assert.equal(offline.stdout, stdout)
+})
+
+test('json is the report', async () => {
+  const { stdout } = await doctor('-o', 'json')
+  const report = JSON.parse(stdout)
+  assert.deepEqual(report.findings, [])
+  assert.ok(report.checks.length > 50)
+})
+
+test('a file that is no bundle, or is not there, is a usage error', async () => {
+  for (const file of [join(folder, 'none'), new URL(import.meta.url).pathname])
+    await assert.rejects(
+      doctor('--bundle', file),
+      (error: unknown) => error instanceof RollcallError && error.code === 'USAGE',
+    )
+})
+
+test('doctor node looks at the files it is given', async () => {
+  const { stdout, exitCode } = await doctor(
+    ...[
+      'node',
+      '--cert-dir',
+      folder,
+      '--kubeconfig',
+      join(folder, 'none'),
+      '--bootstrap-kubeconfig',
+      join(folder, 'no'),
+    ],
+  )
+  assert.equal(exitCode, 3)
+  assert.match(stdout, /^CRIT A10/m)
+})

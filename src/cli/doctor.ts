@@ -1,0 +1,131 @@
+import type { Command } from 'commander'
+import { allChecks } from '../doctor/all-checks.ts'
+import { decodeBundle, encodeBundle } from '../doctor/bundle.ts'
+import { diagnose, exitCodeOf, type Report } from '../doctor/diagnose.ts'
+import { gatherCluster } from '../doctor/gather/gather-cluster.ts'
+import { gatherNode, type NodeFiles } from '../doctor/gather/gather-node.ts'
+import type { LookAtTls } from '../doctor/gather/ports.ts'
+import { RollcallError, systemCode } from '../errors.ts'
+import { systemDisk } from '../host/disk.ts'
+import type { Connect } from '../kube/transport.ts'
+import { connectUndici } from '../kube/undici-transport.ts'
+import type { Disk } from '../ports.ts'
+import type { CommandIo, ConnectionFlags } from './command-io.ts'
+import { addConnectionOptions } from './connect-kubeconfig.ts'
+import { formatReport } from './doctor-report.ts'
+import { lookAtTls } from './look-at-tls.ts'
+import { addOutputOption, type OutputFormat, print } from './output.ts'
+import { withApi } from './with-api.ts'
+
+export interface DoctorPorts {
+  disk: Disk
+  connect: Connect
+  lookAtTls: LookAtTls
+}
+
+const systemPorts: DoctorPorts = { disk: systemDisk, connect: connectUndici, lookAtTls }
+
+interface DoctorFlags extends ConnectionFlags {
+  output: OutputFormat
+  probe?: boolean
+  bundle?: string
+}
+
+export function register(program: Command, io: CommandIo, ports: DoctorPorts = systemPorts): void {
+  const doctor = program
+    .command('doctor')
+    // Flags of the same name before and after a subcommand are its own.
+    .enablePositionalOptions()
+    .description(
+      'say what is wrong with the certificates of a cluster, why, and what to do (exit 3: found something, 4: could not look everywhere)',
+    )
+    .option('--probe', 'also look at what each node serves on the port of its kubelet')
+    .option('--bundle <file>', 'look at a bundle of `doctor collect` in place of a cluster')
+  addOutputOption(addConnectionOptions(doctor)).action(async (flags: DoctorFlags) => {
+    const report = flags.bundle
+      ? await reportOfBundle(flags.bundle, ports)
+      : await reportOfCluster(io, flags, ports)
+    show(io, flags.output, report)
+  })
+  registerCollect(doctor, io, ports)
+  registerNode(doctor, io, ports)
+}
+
+function show(io: CommandIo, output: OutputFormat, report: Report): void {
+  print(io, output, { text: wide => formatReport(report, { wide, colours: io.isTerminal }), value: report })
+  io.exitWith(exitCodeOf(report))
+}
+
+function registerCollect(doctor: Command, io: CommandIo, ports: DoctorPorts): void {
+  const command = doctor
+    .command('collect')
+    .description('write what the doctor looks at to a file, without keys and tokens, to look at elsewhere')
+    .requiredOption('-f, --file <file>', 'the file to write')
+    .option('--probe', 'also look at what each node serves on the port of its kubelet')
+  addConnectionOptions(command).action(async (flags: ConnectionFlags & { file: string; probe?: boolean }) => {
+    const { server, artifacts, now } = await gather(io, flags, ports)
+    const text = encodeBundle(server, artifacts, now)
+    await ports.disk.write(flags.file, text, { mode: 0o600 })
+    const missing = Object.values(artifacts).filter(
+      ({ status }) => status === 'forbidden' || status === 'failed',
+    )
+    const without = missing.length > 0 ? `; ${missing.length} kinds of facts could not be read` : ''
+    io.stderr(`wrote ${flags.file}, ${text.length} bytes${without}\n`)
+  })
+}
+
+function registerNode(doctor: Command, io: CommandIo, ports: DoctorPorts): void {
+  const command = doctor
+    .command('node')
+    .description('look at the files of this node, and at what its API server says to it')
+    .option('--cert-dir <folder>', 'where the pairs are', '/var/lib/kubelet/pki')
+    .option('--kubeconfig <file>', 'the kubeconfig of the kubelet', '/etc/kubernetes/kubelet.conf')
+    .option(
+      '--bootstrap-kubeconfig <file>',
+      'the kubeconfig that it joins with',
+      '/etc/kubernetes/bootstrap-kubelet.conf',
+    )
+  addOutputOption(command).action(async ({ output, certDir, kubeconfig, bootstrapKubeconfig }: NodeFlags) => {
+    const files: NodeFiles = { certDirectory: certDir, kubeconfig, bootstrapKubeconfig }
+    const artifacts = await gatherNode(files, ports)
+    show(io, output, diagnose(`the node with ${certDir}`, artifacts, io.clock.now(), allChecks))
+  })
+}
+
+interface NodeFlags {
+  output: OutputFormat
+  certDir: string
+  kubeconfig: string
+  bootstrapKubeconfig: string
+}
+
+async function gather(
+  io: CommandIo,
+  flags: ConnectionFlags & { probe?: boolean },
+  { lookAtTls }: DoctorPorts,
+) {
+  return withApi(io, flags, async ({ client, server, certificate }) => {
+    const target = {
+      client,
+      server,
+      probe: flags.probe ?? false,
+      ...(certificate && { ownCertificate: certificate }),
+    }
+    const artifacts = await gatherCluster(target, { clock: io.clock, lookAtTls })
+    return { server, artifacts, now: io.clock.now() }
+  })
+}
+
+async function reportOfCluster(io: CommandIo, flags: DoctorFlags, ports: DoctorPorts): Promise<Report> {
+  const { server, artifacts, now } = await gather(io, flags, ports)
+  return diagnose(server, artifacts, now, allChecks)
+}
+
+async function reportOfBundle(file: string, { disk }: DoctorPorts): Promise<Report> {
+  const bytes = await disk.read(file).catch(cause => {
+    const why = systemCode(cause) ?? String(cause)
+    throw new RollcallError('USAGE', `--bundle: ${file} cannot be read: ${why}`, { file }, { cause })
+  })
+  const { subject, artifacts, gatheredAt } = decodeBundle(new TextDecoder().decode(bytes))
+  return diagnose(subject, artifacts, Date.parse(gatheredAt), allChecks)
+}
