@@ -19,6 +19,13 @@ export interface RollcallProcess {
   stop(): Promise<number | NodeJS.Signals>
 }
 
+/** Ends of processes that still run; a test that is interrupted itself must leave none behind. */
+const leftovers = new Set<() => void>()
+process.on('exit', () => {
+  for (const end of leftovers) end()
+})
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
+
 /** Starts `bin/rollcall` for real. It is ended by its own process id, or with `ownGroup` as a whole group by `-pid`. */
 export function startRollcall(
   args: string[],
@@ -36,7 +43,12 @@ export function startRollcall(
     stderr += text
   })
   const ended = new Promise<number | NodeJS.Signals>(resolve => {
-    child.on('exit', (code, signal) => resolve(signal ?? code ?? -1))
+    const kill = () => child.kill('SIGKILL') // its fleet then ends by itself
+    leftovers.add(kill)
+    child.on('exit', (code, signal) => {
+      leftovers.delete(kill)
+      resolve(signal ?? code ?? -1)
+    })
   })
   const ready = new Promise<string>((resolve, reject) => {
     const lines = createInterface({ input: child.stdout! })
