@@ -6,6 +6,7 @@ import type { CommandIo } from './command-io.ts'
 import { ipAddress } from './ip-option.ts'
 import { lineLog } from './line-log.ts'
 import { wholeNumber } from './number-option.ts'
+import { registerBackup } from './server-backup.ts'
 import { untilStopped } from './until-stopped.ts'
 
 interface ServerFlags {
@@ -17,7 +18,7 @@ interface ServerFlags {
 }
 
 export function register(program: Command, io: CommandIo): void {
-  program
+  const command = program
     .command('server')
     .description('Run the embedded control plane alone, for real kubelets and agents.')
     .option('--dir <dir>', 'where everything is kept', '.rollcall')
@@ -26,6 +27,7 @@ export function register(program: Command, io: CommandIo): void {
     .option('--cert-lifetime <duration>', "longest life of a node's certificate", '8760h')
     .option('--no-controllers', 'the API alone: nothing is approved or signed')
     .action((flags: ServerFlags) => server(flags, io))
+  registerBackup(command, io)
 }
 
 async function server(flags: ServerFlags, io: CommandIo): Promise<void> {

@@ -24,9 +24,10 @@ export interface Batch {
 
 export type ToWorker = { type: 'commit'; batch: Batch } | { type: 'close' }
 
+/** `torn`: bytes that the log had after its last whole transaction. */
 export type FromWorker =
   | { type: 'rows'; rows: Row[] }
-  | { type: 'open'; revision: number }
+  | { type: 'open'; revision: number; torn: number }
   | { type: 'unusable'; message: string; locked: boolean }
   | { type: 'committed' }
   | { type: 'refused'; message: string }

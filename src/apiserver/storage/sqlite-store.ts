@@ -28,7 +28,13 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const { path, clock, disk, log, maximumBytes } = options
   await createFile(disk, path)
   const thread = await startWorkerThread({ path, ...(maximumBytes && { maximumBytes }) })
-  const { rows, revision } = thread
+  const { rows, revision, torn } = thread
+  if (torn > 0)
+    log.warn('the log of the state database ended within a transaction, which was dropped', {
+      path,
+      bytes: torn,
+      revision,
+    })
   const revisions = new Revisions(options.history ?? defaultHistoryLimits, { revision, entries: rows })
   const commits = new GroupCommit({
     revisions,

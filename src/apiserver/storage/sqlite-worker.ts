@@ -4,6 +4,8 @@
  */
 import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
+import { logSize, missingPages, tornLog } from './sqlite-damage.ts'
+import { lockDatabase } from './sqlite-lock.ts'
 import type { Batch, FromWorker, Row, ToWorker, WorkerOptions } from './sqlite-protocol.ts'
 
 const ROWS_PER_MESSAGE = 2000
@@ -22,16 +24,25 @@ const schema = `
   PRAGMA user_version = 1;
 `
 
-function open({ path, maximumBytes }: WorkerOptions): DatabaseSync {
+/** Throws when the file cannot be used or is damaged; whatever it holds is then left as it is. */
+function open({ path, maximumBytes }: WorkerOptions): { database: DatabaseSync; torn: number } {
+  const missing = missingPages(path)
+  if (missing) throw new Error(`the database is damaged: ${missing}`)
+  const size = logSize(path)
   const database = new DatabaseSync(path)
-  // Exclusive: nobody else may write, and the WAL index needs no shared memory. The lock ends with the process.
-  database.exec(
-    `PRAGMA page_size = ${PAGE_SIZE}; PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL;`,
-  )
+  database.exec(`PRAGMA page_size = ${PAGE_SIZE}; PRAGMA journal_mode = WAL;`)
+  if (size > 0) requireWhole(database)
+  const torn = size > 0 ? tornLog(database, path, size) : 0
   database.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF;')
   if (maximumBytes) database.exec(`PRAGMA max_page_count = ${Math.ceil(maximumBytes / PAGE_SIZE)}`)
   database.exec(`BEGIN IMMEDIATE; ${schema} COMMIT;`)
-  return database
+  return { database, torn }
+}
+
+/** Reads all of it, so only when the last process did not close it. */
+function requireWhole(database: DatabaseSync): void {
+  const { quick_check: found } = database.prepare('PRAGMA quick_check(1)').get() ?? {}
+  if (found !== 'ok') throw new Error(`the database is damaged: ${String(found).replaceAll('\n', ' ')}`)
 }
 
 function sendRows(database: DatabaseSync, send: (message: FromWorker) => void): void {
@@ -78,14 +89,18 @@ const messageOf = (error: unknown) => (error instanceof Error ? error.message : 
 function run(port: NonNullable<typeof parentPort>, options: WorkerOptions): void {
   const send = (message: FromWorker) => port.postMessage(message)
   let database: DatabaseSync
+  let lock: { release(): void } | undefined
   let commit: (batch: Batch) => void
   try {
-    database = open(options)
+    lock = lockDatabase(options.path)
+    const opened = open(options)
+    database = opened.database
     commit = committer(database)
     sendRows(database, send)
     const last = database.prepare('SELECT revision FROM last').get()
-    send({ type: 'open', revision: Number(last?.revision ?? 1) })
+    send({ type: 'open', revision: Number(last?.revision ?? 1), torn: opened.torn })
   } catch (error) {
+    lock?.release()
     send({ type: 'unusable', message: messageOf(error), locked: /database is locked/.test(messageOf(error)) })
     port.close()
     return
@@ -93,6 +108,7 @@ function run(port: NonNullable<typeof parentPort>, options: WorkerOptions): void
   port.on('message', (message: ToWorker) => {
     if (message.type === 'close') {
       database.close()
+      lock?.release()
       port.close()
       return
     }

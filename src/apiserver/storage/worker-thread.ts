@@ -8,11 +8,20 @@ export const storageFailed = (path: string, why: string) =>
     path,
   })
 
+const damaged = (path: string, why: string) =>
+  new RollcallError(
+    'STORAGE_FAILED',
+    `${path}: ${why}; nothing was changed, put a backup in its place with \`rollcall server restore\``,
+    { path },
+  )
+
 /** The thread that owns the database. */
 export interface WorkerThread {
   rows: Row[]
   /** Of the last write. */
   revision: number
+  /** Bytes that the log had after its last whole transaction. */
+  torn: number
   post(message: ToWorker): void
   /** `ended`: the thread is gone, wanted or not. */
   listen(on: { committed(): void; refused(error: Error): void; ended(error: Error): void }): void
@@ -51,7 +60,7 @@ export async function startWorkerThread(options: WorkerOptions): Promise<WorkerT
   }
 }
 
-function load(worker: Worker, path: string): Promise<{ rows: Row[]; revision: number }> {
+function load(worker: Worker, path: string): Promise<Pick<WorkerThread, 'rows' | 'revision' | 'torn'>> {
   return new Promise((resolve, reject) => {
     const rows: Row[] = []
     const settle = (run: () => void) => {
@@ -62,7 +71,8 @@ function load(worker: Worker, path: string): Promise<{ rows: Row[]; revision: nu
     const onError = (error: Error) => settle(() => reject(storageFailed(path, error.message)))
     const onMessage = (message: FromWorker) => {
       if (message.type === 'rows') for (const row of message.rows) rows.push(row)
-      else if (message.type === 'open') settle(() => resolve({ rows, revision: message.revision }))
+      else if (message.type === 'open')
+        settle(() => resolve({ rows, revision: message.revision, torn: message.torn }))
       else if (message.type === 'unusable') settle(() => reject(unusable(path, message)))
     }
     worker.on('message', onMessage)
@@ -71,7 +81,10 @@ function load(worker: Worker, path: string): Promise<{ rows: Row[]; revision: nu
 }
 
 function unusable(path: string, { locked, message }: Extract<FromWorker, { type: 'unusable' }>): Error {
-  return locked
-    ? new RollcallError('DIRECTORY_IN_USE', `${path} is open in another process; stop it first`, { path })
-    : storageFailed(path, message)
+  if (locked)
+    return new RollcallError('DIRECTORY_IN_USE', `${path} is open in another process; stop it first`, {
+      path,
+    })
+  if (/malformed|damaged|not a database/.test(message)) return damaged(path, message)
+  return storageFailed(path, message)
 }
