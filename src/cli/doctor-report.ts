@@ -56,7 +56,7 @@ function formatFinding(finding: ReportedFinding, style: ReportStyle): string {
   return `${label(severity, style)} ${id}  ${title}${times}\n${body}`
 }
 
-function formatSummary({ findings, explained, checks }: Report, style: ReportStyle): string {
+function formatSummary({ findings, explained, checks, missing }: Report, style: ReportStyle): string {
   const count = (severity: Severity) => findings.filter(finding => finding.severity === severity).length
   const of = (status: CheckResult['status']) => checks.filter(check => check.status === status)
   const symptoms = explained.map(({ id, by, count }) => `${id} x${count} by ${by}`).join(', ')
@@ -67,14 +67,23 @@ function formatSummary({ findings, explained, checks }: Report, style: ReportSty
     ],
     ...(symptoms ? [['explained', symptoms]] : []),
     ['checks', `${of('OK').length} OK, ${of('SKIP').length} SKIP, ${of('NOT_ASKED').length} not asked`],
-    ...reasonLines('SKIP', of('SKIP')),
-    ...(style.wide ? reasonLines('not asked', of('NOT_ASKED')) : []),
+    ...checkLines('SKIP', of('SKIP')),
+    ...(style.wide ? checkLines('not asked', of('NOT_ASKED')) : []),
+    ...missing
+      .filter(({ status }) => style.wide || status === 'forbidden' || status === 'failed')
+      .map(({ artifact, status, reason }) => [
+        artifact,
+        `${status === 'notAsked' ? 'not asked' : status}: ${reason}`,
+      ]),
   ]
   return alignColumns(lines.map(line => line.map(printable)))
 }
 
-/** One line for each reason with the checks that it stopped. */
-function reasonLines(title: string, checks: readonly CheckResult[]): string[][] {
-  const byReason = Map.groupBy(checks, ({ reasons }) => reasons.join('; '))
-  return [...byReason].map(([reason, of]) => [title, `${of.map(({ id }) => id).join(' ')}: ${reason}`])
+/** One line for the checks that lack the same artifacts. */
+function checkLines(title: string, checks: readonly CheckResult[]): string[][] {
+  const byLack = Map.groupBy(checks, ({ missing }) => missing.join(', '))
+  return [...byLack].map(([lack, of], n) => [
+    n === 0 ? title : '',
+    `${of.map(({ id }) => id).join(' ')}, for lack of ${lack}`,
+  ])
 }

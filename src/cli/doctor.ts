@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { allChecks } from '../doctor/all-checks.ts'
 import { decodeBundle, encodeBundle } from '../doctor/bundle.ts'
+import { checkPages } from '../doctor/check-page.ts'
 import { diagnose, exitCodeOf, type Report } from '../doctor/diagnose.ts'
 import { gatherCluster } from '../doctor/gather/gather-cluster.ts'
 import { gatherNode, type NodeFiles } from '../doctor/gather/gather-node.ts'
@@ -49,6 +50,7 @@ export function register(program: Command, io: CommandIo, ports: DoctorPorts = s
   })
   registerCollect(doctor, io, ports)
   registerNode(doctor, io, ports)
+  registerExplain(doctor, io)
 }
 
 function show(io: CommandIo, output: OutputFormat, report: Report): void {
@@ -66,10 +68,10 @@ function registerCollect(doctor: Command, io: CommandIo, ports: DoctorPorts): vo
     const { server, artifacts, now } = await gather(io, flags, ports)
     const text = encodeBundle(server, artifacts, now)
     await ports.disk.write(flags.file, text, { mode: 0o600 })
-    const missing = Object.values(artifacts).filter(
-      ({ status }) => status === 'forbidden' || status === 'failed',
+    const missing = Object.entries(artifacts).flatMap(([name, { status }]) =>
+      status === 'forbidden' || status === 'failed' ? [name] : [],
     )
-    const without = missing.length > 0 ? `; ${missing.length} kinds of facts could not be read` : ''
+    const without = missing.length > 0 ? `; could not read: ${missing.join(', ')}` : ''
     io.stderr(`wrote ${flags.file}, ${text.length} bytes${without}\n`)
   })
 }
@@ -85,11 +87,32 @@ function registerNode(doctor: Command, io: CommandIo, ports: DoctorPorts): void 
       'the kubeconfig that it joins with',
       '/etc/kubernetes/bootstrap-kubelet.conf',
     )
-  addOutputOption(command).action(async ({ output, certDir, kubeconfig, bootstrapKubeconfig }: NodeFlags) => {
-    const files: NodeFiles = { certDirectory: certDir, kubeconfig, bootstrapKubeconfig }
-    const artifacts = await gatherNode(files, ports)
-    show(io, output, diagnose(`the node with ${certDir}`, artifacts, io.clock.now(), allChecks))
-  })
+  addOutputOption(command).action(
+    async ({ output, certDir, kubeconfig, bootstrapKubeconfig, config }: NodeFlags) => {
+      const files: NodeFiles = {
+        certDirectory: certDir,
+        kubeconfig,
+        bootstrapKubeconfig,
+        kubeletConfig: config,
+      }
+      const artifacts = await gatherNode(files, ports)
+      show(io, output, diagnose(`the node with ${certDir}`, artifacts, io.clock.now(), allChecks))
+    },
+  )
+}
+
+function registerExplain(doctor: Command, io: CommandIo): void {
+  doctor
+    .command('explain')
+    .argument('[id]', 'e.g. C04; without one all ids are listed')
+    .description('say what a diagnosis means, as its page in docs/reference/doctor does')
+    .action((id: string | undefined) => {
+      const pages = checkPages(allChecks)
+      const page = pages.get(id === undefined ? 'README.md' : `${id.toUpperCase()}.md`)
+      if (page === undefined)
+        throw new RollcallError('USAGE', `there is no diagnosis ${id}; see rollcall doctor explain`)
+      io.stdout(page.replace(/^<!--.*-->\n/, ''))
+    })
 }
 
 interface NodeFlags {
@@ -97,6 +120,7 @@ interface NodeFlags {
   certDir: string
   kubeconfig: string
   bootstrapKubeconfig: string
+  config: string
 }
 
 async function gather(

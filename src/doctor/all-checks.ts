@@ -7,15 +7,19 @@ import { a05 } from './checks/a05-token-secret-type.ts'
 import { a06 } from './checks/a06-token-group.ts'
 import { a08 } from './checks/a08-cluster-info-unsigned.ts'
 import { a10 } from './checks/a10-no-credential-left.ts'
+import { a12 } from './checks/a12-api-unreachable.ts'
 import { a13 } from './checks/a13-api-certificate-lacks-name.ts'
 import { a15 } from './checks/a15-anonymous-bootstrap.ts'
+import { a16 } from './checks/a16-bootstrap-over-privileged.ts'
 import { a18 } from './checks/a18-volatile-directory.ts'
+import { a19 } from './checks/a19-static-pods-wait.ts'
 import { a20 } from './checks/a20-api-certificate-expires.ts'
 import { b01 } from './checks/b01-may-not-create-requests.ts'
 import { b04 } from './checks/b04-upper-case-name.ts'
 import { b05 } from './checks/b05-empty-name.ts'
 import { b10 } from './checks/b10-no-addresses.ts'
 import { b11 } from './checks/b11-self-signed-serving.ts'
+import { b12 } from './checks/b12-two-serving-certificates.ts'
 import { b13 } from './checks/b13-request-storm.ts'
 import { b14 } from './checks/b14-request-pile-up.ts'
 import { c01 } from './checks/c01-first-request-not-authorised.ts'
@@ -33,6 +37,8 @@ import { d02 } from './checks/d02-controller-manager-down.ts'
 import { d03 } from './checks/d03-signing-ca-expired.ts'
 import { d06 } from './checks/d06-signer-refused.ts'
 import { d07 } from './checks/d07-cut-off-by-ca.ts'
+import { d08 } from './checks/d08-lifetime-capped.ts'
+import { d11 } from './checks/d11-wrong-issuer-key.ts'
 import { d13 } from './checks/d13-weak-key.ts'
 import { e01 } from './checks/e01-dangling-link.ts'
 import { e02 } from './checks/e02-current-is-a-file.ts'
@@ -47,6 +53,7 @@ import { e12 } from './checks/e12-not-yet-valid.ts'
 import { e13 } from './checks/e13-clock-skew.ts'
 import { e14 } from './checks/e14-issuer-not-trusted.ts'
 import { e15 } from './checks/e15-identity-taken.ts'
+import { e17 } from './checks/e17-no-rotation.ts'
 import { e18 } from './checks/e18-rotation-overdue.ts'
 import { e21 } from './checks/e21-kubeconfig-files-missing.ts'
 import { g01 } from './checks/g01-no-serving-certificate.ts'
@@ -75,15 +82,19 @@ export const allChecks: readonly Check[] = [
   a06,
   a08,
   a10,
+  a12,
   a13,
   a15,
+  a16,
   a18,
+  a19,
   a20,
   b01,
   b04,
   b05,
   b10,
   b11,
+  b12,
   b13,
   b14,
   c01,
@@ -101,6 +112,8 @@ export const allChecks: readonly Check[] = [
   d03,
   d06,
   d07,
+  d08,
+  d11,
   d13,
   e01,
   e02,
@@ -115,6 +128,7 @@ export const allChecks: readonly Check[] = [
   e13,
   e14,
   e15,
+  e17,
   e18,
   e21,
   g01,

@@ -65,6 +65,12 @@ export interface Served {
   failure?: string
 }
 
+export interface ApiReach {
+  server: string
+  /** Absent: reached. */
+  failure?: string
+}
+
 export interface NodeProbe extends Served {
   node: string
 }
@@ -108,6 +114,14 @@ export interface KubeconfigFile {
   certificate?: string
 }
 
+/** What a KubeletConfiguration says about certificates; with the kubelet's defaults where it says nothing. */
+export interface KubeletConfigFacts {
+  path: string
+  rotateCertificates: boolean
+  serverTLSBootstrap: boolean
+  tlsCertFile?: string
+}
+
 /** What the API answered to the bootstrap credential. */
 export interface BootstrapAttempt {
   server: string
@@ -135,6 +149,8 @@ export interface Artifacts {
   /** Whether those whose requests wait may have them approved. */
   requesterAccess: AccessAnswer[]
   apiServing: Served
+  /** Whether there was a TLS handshake with the API server at all. */
+  apiReach: ApiReach
   probes: NodeProbe[]
   /** RFC 3339, whole seconds: the API's clock and ours at the same moment. */
   clocks: { server: string; local: string }
@@ -144,11 +160,36 @@ export interface Artifacts {
   kubeconfig: KubeconfigFile
   bootstrapKubeconfig: KubeconfigFile
   bootstrapAttempt: BootstrapAttempt
+  kubeletConfig: KubeletConfigFacts
 }
 
 export type ArtifactName = keyof Artifacts
 
 export type GatheredArtifacts = { [Name in ArtifactName]: Gathered<Artifacts[Name]> }
+
+export const artifactNames = [
+  'requests',
+  'nodes',
+  'nodeLeases',
+  'controllerLeases',
+  'events',
+  'rootCertificates',
+  'clusterInfo',
+  'clientTrust',
+  'bootstrapTokens',
+  'joinAccess',
+  'requesterAccess',
+  'apiServing',
+  'apiReach',
+  'probes',
+  'clocks',
+  'ownCertificate',
+  'certDirectory',
+  'kubeconfig',
+  'bootstrapKubeconfig',
+  'bootstrapAttempt',
+  'kubeletConfig',
+] as const satisfies readonly ArtifactName[]
 
 /** All artifacts as not asked for; a gatherer fills in its own. */
 export function nothingGathered(reason: string): GatheredArtifacts {
@@ -166,6 +207,7 @@ export function nothingGathered(reason: string): GatheredArtifacts {
     joinAccess: none,
     requesterAccess: none,
     apiServing: none,
+    apiReach: none,
     probes: none,
     clocks: none,
     ownCertificate: none,
@@ -173,5 +215,6 @@ export function nothingGathered(reason: string): GatheredArtifacts {
     kubeconfig: none,
     bootstrapKubeconfig: none,
     bootstrapAttempt: none,
+    kubeletConfig: none,
   }
 }

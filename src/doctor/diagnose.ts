@@ -1,6 +1,6 @@
 /** Runs the checks over the facts. Pure: the same artifacts give the same report, live or from a bundle. */
 import { formatTime } from '../kube/time-format.ts'
-import type { ArtifactName, GatheredArtifacts } from './artifacts.ts'
+import { type ArtifactName, type ArtifactStatus, artifactNames, type GatheredArtifacts } from './artifacts.ts'
 import type { Check } from './check.ts'
 import { factsOf } from './facts.ts'
 import type { Finding } from './finding.ts'
@@ -14,8 +14,14 @@ export interface CheckResult {
   id: string
   title: string
   status: CheckStatus
-  /** Why it is SKIP or NOT_ASKED. */
-  reasons: string[]
+  /** The artifacts that it lacks, where it is SKIP or NOT_ASKED; `Report.missing` says why. */
+  missing: ArtifactName[]
+}
+
+export interface MissingArtifact {
+  artifact: ArtifactName
+  status: Exclude<ArtifactStatus, 'ok'>
+  reason: string
 }
 
 export interface Report {
@@ -28,6 +34,7 @@ export interface Report {
   /** What is only a symptom of a finding above. */
   explained: Explained[]
   checks: CheckResult[]
+  missing: MissingArtifact[]
 }
 
 /** A finding with the check that made it. */
@@ -46,26 +53,43 @@ export function diagnose(
   const diagnoses: Diagnosis[] = []
   const results: CheckResult[] = []
   for (const check of checks) {
-    const { found, reasons, skipped, asked } = runViews(check, gathered, view =>
-      view.audit(facts, gatheredAt),
-    )
+    const { found, missing, status } = runViews(check, gathered, view => view.audit(facts, gatheredAt))
     diagnoses.push(...found.map(finding => ({ ...finding, check })))
-    const status = found.length > 0 ? 'FOUND' : skipped ? 'SKIP' : asked ? 'OK' : 'NOT_ASKED'
-    const { id, title } = check.meta
-    results.push({ id, title, status, reasons: status === 'SKIP' || status === 'NOT_ASKED' ? reasons : [] })
+    results.push({ id: check.meta.id, title: check.meta.title, status, missing })
   }
   const { causes, explained } = withoutSymptoms(diagnoses)
-  return { subject, at: formatTime(gatheredAt), findings: groupFindings(causes), explained, checks: results }
+  const at = formatTime(gatheredAt)
+  return {
+    subject,
+    at,
+    findings: groupFindings(causes),
+    explained,
+    checks: results,
+    missing: missingOf(gathered),
+  }
+}
+
+function missingOf(gathered: GatheredArtifacts): MissingArtifact[] {
+  return artifactNames.flatMap(artifact => {
+    const entry = gathered[artifact]
+    return entry.status === 'ok' ? [] : { artifact, status: entry.status, reason: entry.reason }
+  })
+}
+
+interface ViewsResult {
+  found: Finding[]
+  missing: ArtifactName[]
+  status: CheckStatus
 }
 
 function runViews(
   { views }: Check,
   gathered: GatheredArtifacts,
   audit: (view: Check['views'][number]) => Finding[],
-): { found: Finding[]; reasons: string[]; skipped: boolean; asked: boolean } {
+): ViewsResult {
   const found: Finding[] = []
-  const reasons = new Set<string>()
-  let skipped = false
+  const unavailable = new Set<ArtifactName>()
+  const unasked = new Set<ArtifactName>()
   let asked = false
   for (const view of views) {
     const missing = view.requiredArtifacts.filter(name => gathered[name].status !== 'ok')
@@ -74,18 +98,13 @@ function runViews(
       found.push(...audit(view))
       continue
     }
-    for (const name of missing) reasons.add(reasonOf(gathered, name))
     // Where one of them was never asked for, the view is no part of this run whatever became of the others.
-    const couldNot = ['forbidden', 'failed']
-    const notAsked = missing.some(name => !couldNot.includes(gathered[name].status))
-    if (!notAsked) skipped = true
+    const couldNot = missing.every(name => ['forbidden', 'failed'].includes(gathered[name].status))
+    for (const name of missing) (couldNot ? unavailable : unasked).add(name)
   }
-  return { found, reasons: [...reasons], skipped, asked }
-}
-
-function reasonOf(gathered: GatheredArtifacts, name: ArtifactName): string {
-  const artifact = gathered[name]
-  return artifact.status === 'ok' ? '' : `${name} ${artifact.status}: ${artifact.reason}`
+  if (found.length > 0) return { found, missing: [], status: 'FOUND' }
+  if (unavailable.size > 0) return { found, missing: [...unavailable], status: 'SKIP' }
+  return asked ? { found, missing: [], status: 'OK' } : { found, missing: [...unasked], status: 'NOT_ASKED' }
 }
 
 /** design.md: 3 found something, 4 nothing found but something could not be checked, 0 ok. */

@@ -81,6 +81,7 @@ function nodeIn(directory: string, cluster: EmbeddedCluster, server: string): No
     certDirectory: directory,
     kubeconfig: path('kubeconfig'),
     bootstrapKubeconfig: path('bootstrap.kubeconfig'),
+    kubeletConfig: path('config.yaml'),
   }
   const examine = async () =>
     diagnose(
@@ -268,6 +269,63 @@ onNode('I02: a CA in the kubeconfig that the API server does not chain to', asyn
   })
   await node.kubeconfig(text)
   await node.finds('I02')
+})
+
+const kubeletConfig = (lines: string) =>
+  `apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n${lines}`
+
+onNode('A12: a server that nothing listens at', async node => {
+  const file = node.path('kubelet-client-current.pem')
+  const user = { clientCertificate: { file }, clientKey: { file } }
+  await node.kubeconfig(encodeKubeconfig({ server: 'https://127.0.0.1:1', user }))
+  const { findings } = await node.finds('A12')
+  assert.match(findings[0]?.evidence[0]?.value ?? '', /ECONNREFUSED/)
+})
+
+onNode("A16: an administrator's certificate to join with", async node => {
+  const pem = await issueCertificate({
+    ca: node.cluster.ca,
+    subject: nameOf({ commonName: 'kubernetes-admin', organizations: ['kubeadm:cluster-admins'] }),
+    spki: key.publicKey,
+    notBefore: node.cluster.clock.now() - hour,
+    notAfter: node.cluster.clock.now() + hour,
+    random: seededRandom(85),
+    extensions: { extendedKeyUsage: [oids.clientAuth] },
+  })
+  const user = { clientCertificate: { pem }, clientKey: { pem: key.exportPem() } }
+  const text = encodeKubeconfig({
+    server: node.server,
+    certificateAuthority: { pem: node.cluster.ca.pem },
+    user,
+  })
+  await writeFile(node.path('bootstrap.kubeconfig'), text.reveal())
+  await node.finds('A16')
+})
+
+onNode('A19: a kubelet that bootstraps before its static pods', async node => {
+  await writeFile(node.path('config.yaml'), kubeletConfig('serverTLSBootstrap: true\n'))
+  const report = await node.finds('A19')
+  assert.deepEqual(report.explained, [{ id: 'E17', by: 'A19', count: 1 }])
+})
+
+onNode('E17: a kubelet that does not rotate', async node => {
+  await writeFile(
+    node.path('config.yaml'),
+    kubeletConfig('serverTLSBootstrap: true\nrotateCertificates: false\n'),
+  )
+  await rm(node.path('bootstrap.kubeconfig'))
+  await node.finds('E17')
+})
+
+onNode('B12, B11: two serving certificates, or one that is signed by itself', async node => {
+  const both = 'rotateCertificates: true\nserverTLSBootstrap: true\ntlsCertFile: /etc/k.crt\n'
+  await writeFile(node.path('config.yaml'), kubeletConfig(both))
+  await node.finds('B12')
+  await writeFile(node.path('config.yaml'), kubeletConfig('rotateCertificates: true\n'))
+  await node.finds('B11')
+  await writeFile(node.path('config.yaml'), 'hello')
+  const report = await node.examine()
+  assert.equal(report.checks.find(({ id }) => id === 'E17')?.status, 'SKIP', 'what cannot be read is not OK')
 })
 
 test('A18: a certificate directory that a reboot empties', () => {

@@ -29,7 +29,7 @@ export interface RequestFacts {
   issued?: Reading<Certificate>
   /** No later one for the same node and signer. */
   newest: boolean
-  /** What stands against approval by the default policy; only of the newest requests for serving certificates. */
+  /** What stands against approval by the default policy; only of the newest requests for serving certificates that are not approved. */
   objection?: Reason
 }
 
@@ -100,12 +100,15 @@ const policy = {
 /** Judged as it stands now: a request that could still wait counts as not approvable all the same. */
 const access: AccessReview = { tried: ['selfnodeclient'], allowed: 'selfnodeclient' }
 
+/** States in which it matters what stands against a request. */
+const stuck: readonly RequestState[] = ['undecided', 'denied']
+
 function judgeServing(requests: RequestFacts[], nodes: readonly KubeNode[], now: number): void {
   const claims = new AddressIndex()
   for (const node of nodes) claims.set(node)
   const byName = new Map(nodes.map(node => [node.metadata.name, node]))
   for (const request of requests) {
-    if (request.kind !== 'serving') continue
+    if (request.kind !== 'serving' || !stuck.includes(request.state)) continue
     // What was decided is judged as if it were not: the question is what stood against it.
     const csr = { ...request.csr, status: {} }
     const reading = readRequest(csr)

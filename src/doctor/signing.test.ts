@@ -7,9 +7,10 @@ import { type CertificateSigningRequest, type Lease, resources, signerNames } fr
 import { authorityOf } from '../sign/authority.ts'
 import { calm } from '../testing/controlled-cluster.ts'
 import { seededRandom } from '../testing/seeded-random.ts'
+import { signedRequest } from '../testing/signed-request.ts'
 import { nameOf } from '../x509/name.ts'
 import { oids } from '../x509/oid.ts'
-import { type ExaminedCluster, onCluster, onQuietCluster } from './testing/examined-cluster.ts'
+import { type ExaminedCluster, onCluster, onFleet, onQuietCluster } from './testing/examined-cluster.ts'
 
 const minute = 60_000
 const day = 86_400_000
@@ -116,6 +117,48 @@ onQuietCluster('D07: a CA that ends before what it issues', async cluster => {
   })
   await write(cluster, await approvedRequest(cluster), leaf)
   await cluster.finds('D07', ['G06'])
+})
+
+onFleet('D08: a cap below what was asked for', async cluster => {
+  const signer = generateSigner('Ed25519', seededRandom(34))
+  const pem = await signedRequest({ signer, commonName: 'system:node:worker-1' })
+  const by = await cluster.node('worker-1')
+  await by.create<CertificateSigningRequest>(resources.certificateSigningRequests, {
+    apiVersion: 'certificates.k8s.io/v1',
+    kind: 'CertificateSigningRequest',
+    metadata: { name: 'long' },
+    spec: {
+      request: Buffer.from(pem).toString('base64'),
+      signerName: signerNames.kubeletClient,
+      usages: ['digital signature', 'client auth'],
+      expirationSeconds: 30 * 86_400,
+    },
+  })
+  await calm()
+  const { findings } = await cluster.finds('D08')
+  assert.deepEqual(
+    findings[0]?.evidence.map(({ value }) => value),
+    ['asked for 30d', 'got 24h'],
+  )
+})
+
+onQuietCluster('D11: a CA that was made anew under the old name', async cluster => {
+  const now = cluster.clock.now()
+  const signer = generateSigner('Ed25519', seededRandom(35))
+  const times = { notBefore: now - day, notAfter: now + 3650 * day }
+  const certificate = await selfSignedCa({
+    commonName: 'kubernetes',
+    signer,
+    ...times,
+    random: seededRandom(36),
+  })
+  await cluster.start({
+    only: ['signing'],
+    signers: { [signerNames.kubeletServing]: { certificate, signer } },
+  })
+  await approvedRequest(cluster)
+  const { findings } = await cluster.finds('D11')
+  assert.equal(findings[0]?.cause, 'Two CAs are called CN=kubernetes.')
 })
 
 onQuietCluster('D13: a certificate for a weak key', async cluster => {

@@ -1,6 +1,7 @@
+import { shellWord } from '../../survey/explanation.ts'
 import { describe, isKubeletSelfSigned } from '../certificates.ts'
 import { type Check, view } from '../check.ts'
-import { probeAgain } from '../commands.ts'
+import { probeAgain, restartKubelet } from '../commands.ts'
 import { probedAt, probedLeaves } from '../probe-facts.ts'
 
 export const b11: Check = {
@@ -36,6 +37,29 @@ export const b11: Check = {
             ],
             verify: probeAgain,
           })),
+    }),
+    view({
+      requiredArtifacts: ['kubeletConfig'],
+      audit: ({ kubeletConfig: { path, serverTLSBootstrap, tlsCertFile } }) =>
+        serverTLSBootstrap || tlsCertFile !== undefined
+          ? []
+          : [
+              {
+                object: path,
+                evidence: [
+                  { value: 'serverTLSBootstrap is not true, and there is no tlsCertFile', source: path },
+                ],
+                cause: 'serverTLSBootstrap is off on the node.',
+                fix: [
+                  {
+                    run: `sed -i '/^serverTLSBootstrap:/d; $ a serverTLSBootstrap: true' ${shellWord(path)}`,
+                    purpose: 'on the node, once an approver runs',
+                  },
+                  restartKubelet,
+                ],
+                verify: { run: 'rollcall doctor node', purpose: 'finds nothing any more' },
+              },
+            ],
     }),
   ],
 }

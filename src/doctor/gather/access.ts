@@ -1,6 +1,12 @@
 /** Who may ask for and be given certificates, by SubjectAccessReview: a question, which changes nothing. */
 import type { KubeClient } from '../../kube/client.ts'
-import { type CertificateSigningRequest, resources, type SubjectAccessReview } from '../../kube/types.ts'
+import {
+  type CertificateSigningRequest,
+  resources,
+  type SubjectAccessReview,
+  signerNames,
+} from '../../kube/types.ts'
+import { isUndecided } from '../../survey/cluster-survey.ts'
 import { nodeOfUser } from '../../survey/node-identity.ts'
 import type { AccessAnswer, AccessPurpose, BootstrapTokenFacts } from '../artifacts.ts'
 import { type RequestFacts, readRequests } from '../request-facts.ts'
@@ -49,7 +55,8 @@ export function requesterQuestions(
   requests: readonly CertificateSigningRequest[],
   now: number,
 ): AccessQuestion[] {
-  const waiting = readRequests(requests, undefined, now).filter(({ state }) => state === 'undecided')
+  const open = requests.filter(csr => csr.spec.signerName === signerNames.kubeletClient && isUndecided(csr))
+  const waiting = readRequests(open, undefined, now)
   const questions = waiting.flatMap(request => questionOf(request) ?? [])
   const distinct = new Map(questions.map(question => [accessKey(question), question]))
   return [...distinct.values()].slice(0, mostQuestions)

@@ -1,11 +1,12 @@
 import type { KubeClient } from '../../kube/client.ts'
 import { isControllerLease } from '../../survey/csr-facts.ts'
-import { type Gathered, type GatheredArtifacts, nothingGathered, type Served } from '../artifacts.ts'
+import { type GatheredArtifacts, nothingGathered } from '../artifacts.ts'
 import { askAccess, joinQuestions, requesterQuestions } from './access.ts'
+import { lookAtServer } from './api-server.ts'
 import { andThen, attempt, attemptOptional } from './attempt.ts'
 import { compareClocks } from './clocks.ts'
 import { listEvents, listLeases, listNodes, listRequests } from './objects.ts'
-import type { GatherPorts } from './ports.ts'
+import type { GatherPorts, LookAtTls } from './ports.ts'
 import { probeNodes } from './probes.ts'
 import { listBootstrapTokens } from './tokens.ts'
 import { listRootCertificates, readClientTrust, readClusterInfo } from './trust.ts'
@@ -58,7 +59,7 @@ async function gatherIndependent(
   server: string,
   { clock, lookAtTls }: GatherPorts,
 ): Promise<Partial<GatheredArtifacts>> {
-  const [nodeLeases, controllerLeases, events, rootCertificates, clientTrust, clocks, apiServing] =
+  const [nodeLeases, controllerLeases, events, rootCertificates, clientTrust, clocks, served] =
     await Promise.all([
       attempt(() => listLeases(client, 'kube-node-lease')),
       attempt(async () => (await listLeases(client, 'kube-system')).filter(isControllerLease)),
@@ -71,29 +72,13 @@ async function gatherIndependent(
       attempt(() => compareClocks(client, clock)),
       lookAtServer(server, lookAtTls),
     ])
-  return { nodeLeases, controllerLeases, events, rootCertificates, clientTrust, clocks, apiServing }
+  return { nodeLeases, controllerLeases, events, rootCertificates, clientTrust, clocks, ...served }
 }
-
-/** What the API server presents at this URL. */
-export async function lookAtServer(server: string, lookAtTls: LookAt): Promise<Gathered<Served>> {
-  const url = URL.parse(server)
-  if (url?.protocol !== 'https:') return { status: 'absent', reason: `${server} is not served over TLS` }
-  const host = url.hostname.replace(/^\[|\]$/g, '')
-  const served = await lookAtTls({ host, port: Number(url.port || 443) })
-  return served.chain.length > 0
-    ? { status: 'ok', value: served }
-    : {
-        status: 'failed',
-        reason: `${host}:${served.port}: ${served.failure ?? 'no certificate was presented'}`,
-      }
-}
-
-type LookAt = GatherPorts['lookAtTls']
 
 async function probesOf(
   nodes: GatheredArtifacts['nodes'],
   probe: boolean,
-  lookAtTls: LookAt,
+  lookAtTls: LookAtTls,
 ): Promise<GatheredArtifacts['probes']> {
   if (!probe) return { status: 'notAsked', reason: 'asked for with --probe only' }
   if (nodes.status !== 'ok') return nodes

@@ -7,15 +7,18 @@ import {
   type GatheredArtifacts,
   nothingGathered,
 } from '../artifacts.ts'
+import { lookAtServer } from './api-server.ts'
 import { type ReadOnlyDisk, readCertDirectory } from './cert-directory.ts'
-import { lookAtServer } from './gather-cluster.ts'
 import { type ReadKubeconfig, readKubeconfigFile } from './kubeconfig-file.ts'
+import { readKubeletConfig } from './kubelet-config.ts'
 import type { LookAtTls } from './ports.ts'
 
 export interface NodeFiles {
   certDirectory: string
   kubeconfig: string
   bootstrapKubeconfig: string
+  /** KubeletConfiguration; one that is not there is no fault. */
+  kubeletConfig: string
 }
 
 export interface NodePorts {
@@ -38,9 +41,8 @@ export async function gatherNode(files: NodeFiles, ports: NodePorts): Promise<Ga
     certDirectory,
     kubeconfig: { status: 'ok', value: kubeconfig.facts },
     bootstrapKubeconfig: { status: 'ok', value: bootstrapKubeconfig.facts },
-    apiServing: server
-      ? await lookAtServer(server, lookAtTls)
-      : { status: 'absent', reason: 'no kubeconfig names a server' },
+    ...(server === undefined ? {} : await lookAtServer(server, lookAtTls)),
+    kubeletConfig: await readKubeletConfig(files.kubeletConfig, disk),
     bootstrapAttempt: await tryBootstrap(bootstrapKubeconfig, connect),
   }
 }

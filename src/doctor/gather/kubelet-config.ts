@@ -1,0 +1,43 @@
+import { parse } from 'yaml'
+import { systemCode } from '../../errors.ts'
+import type { Gathered, KubeletConfigFacts } from '../artifacts.ts'
+import type { ReadOnlyDisk } from './cert-directory.ts'
+
+/** What the kubelet is configured to do with certificates. Whoever runs Rollcall's agent has no such file. */
+export async function readKubeletConfig(
+  path: string,
+  disk: ReadOnlyDisk,
+): Promise<Gathered<KubeletConfigFacts>> {
+  let text: string
+  try {
+    text = new TextDecoder().decode(await disk.read(path))
+  } catch (error) {
+    const code = systemCode(error)
+    if (code === undefined) throw error
+    if (code === 'ENOENT') return { status: 'absent', reason: `there is no ${path}` }
+    return { status: code === 'EACCES' ? 'forbidden' : 'failed', reason: `${path}: ${code}` }
+  }
+  const config = mapping(text)
+  if (config?.kind !== 'KubeletConfiguration')
+    return { status: 'failed', reason: `${path} is no KubeletConfiguration` }
+  const { rotateCertificates, serverTLSBootstrap, tlsCertFile } = config
+  const value: KubeletConfigFacts = {
+    path,
+    // K-1: false is the default of the API; kubeadm writes true.
+    rotateCertificates: rotateCertificates === true,
+    serverTLSBootstrap: serverTLSBootstrap === true,
+    ...(typeof tlsCertFile === 'string' && tlsCertFile !== '' && { tlsCertFile }),
+  }
+  return { status: 'ok', value }
+}
+
+function mapping(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = parse(text, { prettyErrors: false })
+    return value && typeof value === 'object' && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined
+  } catch {
+    return undefined // The file is then said to be no KubeletConfiguration.
+  }
+}
