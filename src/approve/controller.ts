@@ -34,7 +34,7 @@ export interface ApprovalOptions {
   /** Certificates that were issued earlier and may live still, from whoever keeps a ledger of them. */
   issued?: AsyncIterable<LedgerEntry> | undefined
   /** Where an inventory file is read from. */
-  disk?: Disk | undefined
+  disk?: Pick<Disk, 'read'> | undefined
   /** The request as the cache has it, by name. */
   cached(name: string): CertificateSigningRequest | undefined
   /** Makes an Event on the request. */

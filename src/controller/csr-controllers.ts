@@ -25,7 +25,7 @@ export interface CsrControllersOptions {
   approvalPolicy?: ApprovalPolicy | undefined
   ledger?: Ledger
   issued?: AsyncIterable<LedgerEntry>
-  disk?: Disk
+  disk?: Pick<Disk, 'read'>
   counters: ControllerMetrics
   watchTimeoutSeconds?: number
 }

@@ -34,7 +34,7 @@ export interface ControllersOptions {
   /** Certificates issued earlier, from the ledger; absent: known are those of requests that are still there. */
   issued?: AsyncIterable<LedgerEntry>
   /** Where an inventory file of the policy is read from. */
-  disk?: Disk
+  disk?: Pick<Disk, 'read'>
   /** Where counters are registered; absent: none. */
   metrics?: Registry
   /** Absent: work at once, without election. `identity` must be unique to the process. */

@@ -2,6 +2,7 @@ import { bothGroups, type Case, clientCases } from '../../testing/judged-cases.t
 import { extension, withSubject } from '../../testing/judged-request.ts'
 
 const self = { tried: ['selfnodeclient'], allowed: 'selfnodeclient' } as const
+const strict = { evidence: 'NodeStatus', allowedRanges: [], rebootstrap: 'deny' } as const
 const using = (...usages: string[]) => ({ spec: { usages } })
 const [signature, encipherment] = ['digital signature', 'key encipherment']
 
@@ -17,6 +18,9 @@ const cases: Case[] = [
     'Deny',
     'RequesterNotNode',
   ],
+  ['J6 its Node exists', {}, 'Approve', 'AutoApproved'],
+  ['J6 its Node exists, and the policy wants none', { policy: strict }, 'Deny', 'NodeExists'],
+  ['J6 no Node, and the policy wants none', { policy: strict, nodes: [] }, 'Approve', 'AutoApproved'],
   [
     'J11 a renewal',
     { spec: { username: 'system:node:worker-1', groups: bothGroups }, access: self },

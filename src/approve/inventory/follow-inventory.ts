@@ -15,7 +15,7 @@ export interface FollowInventory {
   random: Random
   log: Log
   /** For a file. */
-  disk?: Disk | undefined
+  disk?: Pick<Disk, 'read'> | undefined
   watchTimeoutSeconds?: number | undefined
   /** It says something else than before. */
   onChange(): void

@@ -1,5 +1,5 @@
 import { createBackoff } from '../../kube/backoff.ts'
-import { isStatus } from '../../kube/client.ts'
+import { ApiStatusError } from '../../kube/client.ts'
 import { type ReflectorOptions, startReflector } from '../../kube/reflector.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { sleep } from '../../ports.ts'
@@ -12,6 +12,8 @@ export interface Following {
 
 /** Milliseconds after which a collection that could not be read is tried again: rights and versions change. */
 const TRY_AGAIN = 600_000
+/** Forbidden, and not served. */
+const unreadable: readonly number[] = [403, 404]
 const BACKOFF = { first: 800, most: 30_000, resetAfter: 120_000 }
 
 /** Follows a collection that not every cluster serves and not every operator lets us read. */
@@ -29,7 +31,7 @@ export function followWhereReadable<T extends KubeObject>(options: ReflectorOpti
       await client.list(resource, { ...selectors, limit: 1 }, signal)
       return undefined
     } catch (error) {
-      if (!isStatus(error, 'NotFound') && !isStatus(error, 'Forbidden')) return backoff.next()
+      if (!(error instanceof ApiStatusError) || !unreadable.includes(error.status.code)) return backoff.next()
       if (!told)
         log.info(`${resource.plural} cannot be read, so their addresses are not known`, {
           error: error.message,
