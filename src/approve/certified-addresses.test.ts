@@ -9,6 +9,7 @@ import { CertifiedIndex } from './certified-addresses.ts'
 const now = Date.parse('2026-03-01T12:00:00Z')
 const authority = await createTestAuthority(seededRandom(1))
 const template = {
+  signerName: signerNames.kubeletServing,
   commonName: 'system:node:a',
   organizations: ['system:nodes'],
   dnsNames: ['A.example'],

@@ -39,7 +39,11 @@ export class RequestHistoryIndex {
     if (key === undefined) return
     const { name } = csr.metadata
     const created = createdAt(csr, now)
-    const asked = this.#asked.get(key) ?? { newest: { name, created }, undecided: new Map(), decisions: [] }
+    const asked: Asked = this.#asked.get(key) ?? {
+      newest: { name, created },
+      undecided: new Map(),
+      decisions: [],
+    }
     this.#asked.set(key, asked)
     if (created > asked.newest.created) asked.newest = { name, created }
     if (isUndecided(csr)) asked.undecided.set(name, created)

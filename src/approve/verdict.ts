@@ -2,46 +2,16 @@
  * What judgement says about one request. DENY only what cannot become right without a new request: a denied kubelet
  * asks again every 32 s, a pending one every 15 min. WAIT for what may become right.
  */
+import type { ReasonCode } from './reason-codes.ts'
+
+// Part of what a verdict is.
+export type { ReasonCode } from './reason-codes.ts'
 
 /**
  * Approve, Deny: written as a condition. Ignore: not ours to decide. Wait: pending until a Node changes or `until`.
  * Retry: pending, asked again with backoff. Hold: pending until a human or a policy decides.
  */
 export type Outcome = 'Approve' | 'Deny' | 'Ignore' | 'Wait' | 'Retry' | 'Hold'
-
-/** Stable codes; those of Approve and Deny become the condition's `reason`. */
-export type ReasonCode =
-  | 'NotOurs'
-  | 'AlreadyDecided'
-  | 'Deleting'
-  | 'NoPolicy'
-  | 'RequesterNotNode'
-  | 'Malformed'
-  | 'BadSignature'
-  | 'WeakKey'
-  | 'SubjectMismatch'
-  | 'UsagesInvalid'
-  | 'ForbiddenExtension'
-  | 'ForbiddenSanType'
-  | 'InvalidSan'
-  | 'ReservedName'
-  | 'OwnedByOtherNode'
-  | 'NodeNotFound'
-  | 'NodeExists'
-  | 'EvidenceUnavailable'
-  | 'InventoryAmbiguous'
-  | 'Superseded'
-  | 'Throttled'
-  | 'ForeignDecision'
-  | 'SanContested'
-  | 'HeldElsewhere'
-  | 'SanUnproven'
-  | 'SanIncomplete'
-  | 'SanTrailingDot'
-  | 'AccessNotReviewed'
-  | 'NotAuthorised'
-  | 'SansProven'
-  | 'AutoApproved'
 
 export interface Reason {
   code: ReasonCode
