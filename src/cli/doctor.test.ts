@@ -85,6 +85,14 @@ test('a finding tells symptom, evidence, cause, fix and verification, and is exi
   assert.equal(offline.stdout, stdout)
 })
 
+test('--node leaves out what is found for others', async () => {
+  await cluster.register('worker-9', [['InternalIP', '10.0.0.11']])
+  assert.equal((await doctor('--node', 'worker-9')).exitCode, 3)
+  assert.match((await doctor('--node', 'worker-9')).stdout, /^WARN Z08/m)
+  assert.equal((await doctor('--node', 'worker-2')).exitCode, 0)
+  await cluster.admin.delete(resources.nodes, { name: 'worker-9' })
+})
+
 test('json is the report', async () => {
   const { stdout } = await doctor('-o', 'json')
   const report = JSON.parse(stdout)

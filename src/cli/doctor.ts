@@ -30,6 +30,7 @@ interface DoctorFlags extends ConnectionFlags {
   output: OutputFormat
   probe?: boolean
   bundle?: string
+  node?: string
 }
 
 export function register(program: Command, io: CommandIo, ports: DoctorPorts = systemPorts): void {
@@ -41,10 +42,11 @@ export function register(program: Command, io: CommandIo, ports: DoctorPorts = s
       'say what is wrong with the certificates of a cluster, why, and what to do (exit 3: found something, 4: could not look everywhere)',
     )
     .option('--probe', 'also look at what each node serves on the port of its kubelet')
+    .option('--node <name>', 'only what is found for this node')
     .option('--bundle <file>', 'look at a bundle of `doctor collect` in place of a cluster')
   addOutputOption(addConnectionOptions(doctor)).action(async (flags: DoctorFlags) => {
     const report = flags.bundle
-      ? await reportOfBundle(flags.bundle, ports)
+      ? await reportOfBundle(flags.bundle, flags.node, ports)
       : await reportOfCluster(io, flags, ports)
     show(io, flags.output, report)
   })
@@ -142,14 +144,18 @@ async function gather(
 
 async function reportOfCluster(io: CommandIo, flags: DoctorFlags, ports: DoctorPorts): Promise<Report> {
   const { server, artifacts, now } = await gather(io, flags, ports)
-  return diagnose(server, artifacts, now, allChecks)
+  return diagnose(server, artifacts, now, allChecks, flags.node)
 }
 
-async function reportOfBundle(file: string, { disk }: DoctorPorts): Promise<Report> {
+async function reportOfBundle(
+  file: string,
+  node: string | undefined,
+  { disk }: DoctorPorts,
+): Promise<Report> {
   const bytes = await disk.read(file).catch(cause => {
     const why = systemCode(cause) ?? String(cause)
     throw new RollcallError('USAGE', `--bundle: ${file} cannot be read: ${why}`, { file }, { cause })
   })
   const { subject, artifacts, gatheredAt } = decodeBundle(new TextDecoder().decode(bytes))
-  return diagnose(subject, artifacts, Date.parse(gatheredAt), allChecks)
+  return diagnose(subject, artifacts, Date.parse(gatheredAt), allChecks, node)
 }

@@ -42,12 +42,16 @@ export interface Diagnosis extends Finding {
   check: Check
 }
 
-/** `gatheredAt` in milliseconds since the epoch: ages and expiry are judged as of then. */
+/**
+ * `gatheredAt` in milliseconds since the epoch: ages and expiry are judged as of then. With `node` only what is found for
+ * it, and what explains things everywhere.
+ */
 export function diagnose(
   subject: string,
   gathered: GatheredArtifacts,
   gatheredAt: number,
   checks: readonly Check[],
+  node?: string,
 ): Report {
   const facts = factsOf(gathered, gatheredAt)
   const diagnoses: Diagnosis[] = []
@@ -57,7 +61,8 @@ export function diagnose(
     diagnoses.push(...found.map(finding => ({ ...finding, check })))
     results.push({ id: check.meta.id, title: check.meta.title, status, missing })
   }
-  const { causes, explained } = withoutSymptoms(diagnoses)
+  const concerned = diagnoses.filter(found => node === undefined || found.node === node || found.everywhere)
+  const { causes, explained } = withoutSymptoms(concerned)
   const at = formatTime(gatheredAt)
   return {
     subject,

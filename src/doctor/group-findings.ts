@@ -30,7 +30,7 @@ export function groupFindings(diagnoses: readonly Diagnosis[]): ReportedFinding[
   for (const diagnosis of diagnoses) {
     const { meta } = diagnosis.check
     const { severity = meta.severity, cause, object, evidence, fix, verify } = diagnosis
-    const key = JSON.stringify([meta.id, severity, cause])
+    const key = JSON.stringify([meta.id, cause])
     const group = groups.get(key)
     if (!group) {
       const finding: ReportedFinding = {
@@ -48,9 +48,13 @@ export function groupFindings(diagnoses: readonly Diagnosis[]): ReportedFinding[
       groups.set(key, { finding, objects: new Set([object]) })
       continue
     }
+    if (severity === 'critical') group.finding.severity = 'critical'
     if (group.objects.has(object)) continue
     group.objects.add(object)
-    if (group.objects.size <= shownEvidence) group.finding.evidence.push(...evidence)
+    if (group.objects.size <= shownEvidence) {
+      const known = new Set(group.finding.evidence.map(({ value, source }) => `${source} ${value}`))
+      group.finding.evidence.push(...evidence.filter(({ value, source }) => !known.has(`${source} ${value}`)))
+    }
   }
   const grouped = [...groups.values()].map(({ finding, objects }) => ({ ...finding, objects: [...objects] }))
   return grouped.sort(

@@ -87,6 +87,7 @@ onFleet('B11: a certificate that the kubelet signed itself', async cluster => {
   })
   await whileServing(cluster, made, async () => {
     const report = await cluster.finds('B11', [], { probe: true })
+    assert.equal(report.findings[0]?.severity, 'critical', 'as loud as what it explains')
     assert.deepEqual(
       report.explained.map(({ id }) => id),
       ['G04'],

@@ -23,7 +23,8 @@ export interface RequestFacts {
   created: number
   /** When it was approved, denied or failed. */
   decided?: number
-  asked: Reading<CertificateRequest>
+  /** No more of the request than is looked at: 20,000 of them are held at once. */
+  asked: Reading<Pick<CertificateRequest, 'subject' | 'subjectAltName'>>
   /** The node it is for, by its subject. */
   node?: string
   issued?: Reading<Certificate>
@@ -56,7 +57,7 @@ function subjectKey({ node, name, csr }: RequestFacts): string {
 }
 
 function readOne(csr: CertificateSigningRequest, now: number): RequestFacts {
-  const asked = readSpecRequest(csr)
+  const asked = askedOf(csr)
   const issued = readIssued(csr)
   const subject = issued?.ok ? issued.value.subject : asked.ok ? asked.value.subject : undefined
   const node = subject && nodeOfSubject(subject)
@@ -74,6 +75,13 @@ function readOne(csr: CertificateSigningRequest, now: number): RequestFacts {
     ...(issued && { issued }),
     newest: false,
   }
+}
+
+function askedOf(csr: CertificateSigningRequest): RequestFacts['asked'] {
+  const reading = readSpecRequest(csr)
+  if (!reading.ok) return reading
+  const { subject, subjectAltName } = reading.value
+  return { ok: true, value: { subject, subjectAltName } }
 }
 
 function stateOf(csr: CertificateSigningRequest): RequestState {

@@ -1,4 +1,5 @@
 import type { Diagnosis } from './diagnose.ts'
+import type { Severity } from './finding.ts'
 
 export interface Explained {
   /** The id that is only a symptom here. */
@@ -10,7 +11,8 @@ export interface Explained {
 
 /**
  * One cause, not forty symptoms: drops each finding that another one accounts for, of a check that explains its id, at the
- * same node or object, or everywhere. What explains may itself be explained; the last in the row is the cause.
+ * same node or object, or everywhere. What explains may itself be explained; the last in the row is the cause, and it is
+ * at least as loud as what it accounts for.
  */
 export function withoutSymptoms(diagnoses: readonly Diagnosis[]): {
   causes: Diagnosis[]
@@ -23,6 +25,7 @@ export function withoutSymptoms(diagnoses: readonly Diagnosis[]): {
       .find(found => found !== undefined)
   const causes: Diagnosis[] = []
   const explained = new Map<string, Explained>()
+  const loud = new Set<Diagnosis>()
   for (const diagnosis of diagnoses) {
     let cause = explainerOf(diagnosis)
     if (!cause) {
@@ -33,11 +36,19 @@ export function withoutSymptoms(diagnoses: readonly Diagnosis[]): {
     for (let next = explainerOf(cause); next; next = explainerOf(next)) cause = next
     const { id } = diagnosis.check.meta
     const by = cause.check.meta.id
+    if (severityOf(diagnosis) === 'critical') loud.add(cause)
     const entry = explained.get(`${id} ${by}`) ?? { id, by, count: 0 }
     entry.count += 1
     explained.set(`${id} ${by}`, entry)
   }
-  return { causes, explained: [...explained.values()] }
+  return {
+    causes: causes.map(cause => (loud.has(cause) ? { ...cause, severity: 'critical' } : cause)),
+    explained: [...explained.values()],
+  }
+}
+
+function severityOf({ severity, check }: Diagnosis): Severity {
+  return severity ?? check.meta.severity
 }
 
 const anywhere = 'anywhere'

@@ -79,6 +79,13 @@ onFleet('I11: a CA that ends within weeks; not where its successor is published'
   assert.deepEqual((await cluster.examine()).findings, [])
 })
 
+onFleet('I11: a CA that ends soon does not hide a node that is off', async cluster => {
+  await publish(cluster, await otherCa(cluster, cluster.clock.now() + 20 * day))
+  cluster.clock.step(60_000)
+  await cluster.beat('worker-1')
+  await cluster.finds('I11', ['Z07'])
+})
+
 onFleet('Z05: our own certificate ends', async cluster => {
   const now = cluster.clock.now()
   const ownCertificate = await serverCertificate(cluster, { notBefore: now - 99 * day, notAfter: now + day })

@@ -26,6 +26,8 @@ export const c04: Check = {
         requests
           .filter(({ kind, state, newest }) => kind === 'serving' && state === 'undecided' && newest)
           .filter(({ created }) => now - created > CONTROLLER_PATIENCE)
+          // Nobody waits for what a node that is gone left behind (C10).
+          .filter(({ objection }) => objection?.code !== 'NodeNotFound')
           .map(({ name, node, created, asked }) => {
             const ours = controllerLeases?.filter(({ metadata }) => isRollcall(metadata.name))
             const live = ours?.some(lease => controllerLease(lease, now).live)

@@ -12,7 +12,7 @@ export const c10: Check = {
     description:
       'Names can be proven only by a Node. A Node that was just made may appear seconds after its request; one that was deleted leaves its requests behind for a day.',
     remedy: 'See why the Node was not registered; delete what nodes that are gone left behind.',
-    explains: ['C04', 'B14', 'G01'],
+    explains: ['B14'],
     reports: ['openshift/cluster-machine-approver#40'],
   },
   views: [

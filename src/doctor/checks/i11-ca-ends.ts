@@ -48,7 +48,8 @@ export const i11: Check = {
           const name = formatName(ca.subject)
           return {
             object: `CA ${name}`,
-            everywhere: true,
+            // Only what has ended accounts for what does not work.
+            everywhere: left < 0,
             severity: left > 30 * day ? ('warning' as const) : ('critical' as const),
             evidence: [{ value: `${name} ends ${formatTime(ca.notAfter)}`, source: place }],
             cause: left < 0 ? `It ended ${formatAge(-left)} ago.` : `It has ${formatAge(left)} left.`,
