@@ -4,6 +4,7 @@ import type { NodeFacts } from '../environment.ts'
 import { podKey, revisionOf, type StaticPod } from '../pod.ts'
 import type { ContainerRecord, Runtime, StartOrder } from '../runtime.ts'
 import { takeLock } from './agent-lock.ts'
+import { LogRotation } from './log-rotation.ts'
 import { processCommand } from './process-command.ts'
 import { isRunning } from './process-identity.ts'
 import { processRefusals } from './process-rules.ts'
@@ -43,10 +44,16 @@ export class ProcessRuntime implements Runtime {
   readonly #children = new Set<string>()
   readonly #listeners = new Set<() => void>()
   readonly #closing = new AbortController()
+  readonly #rotation: LogRotation
   #poll: Timer | undefined
 
   constructor(options: ProcessRuntimeOptions) {
     this.#options = options
+    const running = () => this.containers().filter(({ state }) => state === 'Running')
+    this.#rotation = new LogRotation({
+      ...options,
+      paths: () => running().map(record => this.logPath(record)),
+    })
     this.#root = `${options.stateDirectory}/pods`
   }
 
@@ -73,6 +80,7 @@ export class ProcessRuntime implements Runtime {
         log.info('a static pod that runs already was taken over', { pod: podKey(pod), containers: running })
     }
     this.#pollAdopted()
+    this.#rotation.start()
   }
 
   pods(): readonly StaticPod[] {
@@ -181,6 +189,7 @@ export class ProcessRuntime implements Runtime {
   async close(): Promise<void> {
     this.#closing.abort()
     this.#poll?.cancel()
+    await this.#rotation.stop()
   }
 
   async #storePod(pod: StaticPod, folder: string): Promise<void> {

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { asynchronousDisk, MachineDisk } from '../../fleet/simulated/disk.ts'
+import { SeededRandom } from '../../fleet/simulated/random.ts'
+import { createManualClock, settle } from '../../testing/manual-clock.ts'
+import { recordingLog } from '../../testing/recording-log.ts'
+import { LogRotation } from './log-rotation.ts'
+
+test('a log of more than 10 MiB is moved on and emptied; five files are kept', async () => {
+  const clock = createManualClock(0)
+  const disk = asynchronousDisk(new MachineDisk(new SeededRandom('logs'), clock), async call => call())
+  const log = recordingLog()
+  await disk.makeDirectory('/log', 0o700)
+  const rotation = new LogRotation({ paths: () => ['/log/0.log', '/log/missing.log'], disk, clock, log })
+  rotation.start()
+  for (let n = 0; n < 7; n++) {
+    await disk.write('/log/0.log', `${n}`.padEnd(10 * 1024 * 1024 + (n === 3 ? 0 : 1)), { mode: 0o640 })
+    await clock.advance(10_000)
+    for (let turn = 0; turn < 20; turn++) await settle()
+  }
+  const first = async (name: string) => String.fromCharCode((await disk.read(`/log/${name}`))[0] ?? 0)
+  assert.deepEqual(await disk.list('/log'), ['0.log', '0.log.1', '0.log.2', '0.log.3', '0.log.4'])
+  assert.deepEqual(await Promise.all(['0.log.1', '0.log.2', '0.log.3', '0.log.4'].map(first)), [
+    '6',
+    '5',
+    '4',
+    '2',
+  ])
+  assert.equal((await disk.stat('/log/0.log')).size, 0)
+  assert.equal(log.lines.length, 7, 'a log that is not there is said')
+  await rotation.stop()
+  assert.equal(clock.pending(), 0)
+})
