@@ -1,5 +1,5 @@
 /** A report for people. */
-import type { CheckResult, Report } from '../doctor/diagnose.ts'
+import type { CheckResult, MissingArtifact, Report } from '../doctor/diagnose.ts'
 import type { Severity } from '../doctor/finding.ts'
 import type { ReportedFinding } from '../doctor/group-findings.ts'
 import { printable } from './printable.ts'
@@ -69,12 +69,9 @@ function formatSummary({ findings, explained, checks, missing }: Report, style: 
     ['checks', `${of('OK').length} OK, ${of('SKIP').length} SKIP, ${of('NOT_ASKED').length} not asked`],
     ...checkLines('SKIP', of('SKIP')),
     ...(style.wide ? checkLines('not asked', of('NOT_ASKED')) : []),
-    ...missing
-      .filter(({ status }) => style.wide || status === 'forbidden' || status === 'failed')
-      .map(({ artifact, status, reason }) => [
-        artifact,
-        `${status === 'notAsked' ? 'not asked' : status}: ${reason}`,
-      ]),
+    ...missingLines(
+      missing.filter(({ status }) => style.wide || status === 'forbidden' || status === 'failed'),
+    ),
   ]
   return alignColumns(lines.map(line => line.map(printable)))
 }
@@ -85,5 +82,17 @@ function checkLines(title: string, checks: readonly CheckResult[]): string[][] {
   return [...byLack].map(([lack, of], n) => [
     n === 0 ? title : '',
     `${of.map(({ id }) => id).join(' ')}, for lack of ${lack}`,
+  ])
+}
+
+/** One line for the artifacts that are not there for one reason. */
+function missingLines(missing: readonly MissingArtifact[]): string[][] {
+  const byReason = Map.groupBy(
+    missing,
+    ({ status, reason }) => `${status === 'notAsked' ? 'not asked' : status}: ${reason}`,
+  )
+  return [...byReason].map(([reason, of], n) => [
+    n === 0 ? 'lacking' : '',
+    `${of.map(({ artifact }) => artifact).join(', ')} ${reason}`,
   ])
 }

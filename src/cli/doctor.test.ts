@@ -50,7 +50,7 @@ test('nothing found, but not everything could be looked at: exit 4, and it says 
   const { stdout, exitCode } = await runCommand(run, client, cluster.clock, 'doctor')
   assert.equal(exitCode, 4)
   assert.match(stdout, /^SKIP +A01 A03 A04 A05 A06, for lack of bootstrapTokens$/m)
-  assert.match(stdout, /^bootstrapTokens +forbidden: secrets is forbidden: User "nobody"/m)
+  assert.match(stdout, / bootstrapTokens forbidden: secrets is forbidden: User "nobody"/m)
 })
 
 test('explain prints the page of a diagnosis, and the list of all', async () => {

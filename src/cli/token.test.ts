@@ -72,7 +72,7 @@ test('rm takes ids and whole tokens', async () => {
 })
 
 test('--print-kubeconfig prints all that a node needs to join', async () => {
-  const info = `apiVersion: v1\nkind: Config\nclusters:\n- name: kubernetes\n  cluster:\n    server: https://lb.example:6443\n    certificate-authority-data: ${Buffer.from(cluster.ca.pem).toString('base64')}\n`
+  const info = `apiVersion: v1\nkind: Config\nclusters:\n- name: ""\n  cluster:\n    server: https://lb.example:6443\n    certificate-authority-data: ${Buffer.from(cluster.ca.pem).toString('base64')}\n`
   const target = { name: 'cluster-info', namespace: 'kube-public' }
   await cluster.admin.patch<ConfigMap>(resources.configMaps, target, 'merge', { data: { kubeconfig: info } })
   const { stdout } = await token('create', '--print-kubeconfig')

@@ -32,9 +32,8 @@ async function publish(cluster: ExaminedCluster, pem: string, only?: string): Pr
 async function clusterInfo(cluster: ExaminedCluster, server: string, pem: string): Promise<void> {
   const data = Buffer.from(pem).toString('base64')
   const kubeconfig = `apiVersion: v1\nkind: Config\nclusters:\n- name: ""\n  cluster:\n    server: ${server}\n    certificate-authority-data: ${data}\n`
-  const named = kubeconfig.replace('name: ""', 'name: kubernetes')
   const target = { name: 'cluster-info', namespace: 'kube-public' }
-  await cluster.admin.patch<ConfigMap>(resources.configMaps, target, 'merge', { data: { kubeconfig: named } })
+  await cluster.admin.patch<ConfigMap>(resources.configMaps, target, 'merge', { data: { kubeconfig } })
 }
 
 onFleet('I03: a namespace without kube-root-ca.crt, and one with another', async cluster => {

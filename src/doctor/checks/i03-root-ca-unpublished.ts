@@ -29,16 +29,12 @@ export const i03: Check = {
             object: `ConfigMap ${root.namespace}/kube-root-ca.crt`,
             evidence: [
               { value: shown(root.pem), source: `ConfigMap ${root.namespace}/kube-root-ca.crt` },
-              { value: `${shown(usual)} (most namespaces)`, source: 'ConfigMaps kube-root-ca.crt' },
+              ...(usual === undefined
+                ? []
+                : [{ value: `${shown(usual)} in most namespaces`, source: 'ConfigMaps kube-root-ca.crt' }]),
             ],
             cause: causeOf(root),
-            fix: [
-              {
-                run: `kubectl -n ${shellWord(root.namespace)} delete configmap kube-root-ca.crt --ignore-not-found`,
-                purpose:
-                  'its controller makes it again; if it does not, start kube-controller-manager or rollcall controller',
-              },
-            ],
+            fix: [root.pem === undefined ? startPublisher : deleteIt(root.namespace)],
             verify: runDoctor,
           }
         })
@@ -46,6 +42,16 @@ export const i03: Check = {
     }),
   ],
 }
+
+const startPublisher = {
+  run: 'rollcall controller --only root-ca-publishing',
+  purpose: 'publishes it; or start kube-controller-manager, which does so by default',
+}
+
+const deleteIt = (namespace: string) => ({
+  run: `kubectl -n ${shellWord(namespace)} delete configmap kube-root-ca.crt`,
+  purpose: 'its controller makes it again, as it should be',
+})
 
 function causeOf({ pem }: PublishedRoot): string {
   return pem === undefined

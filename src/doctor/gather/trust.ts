@@ -1,7 +1,6 @@
 /** What the cluster publishes for others to trust it by. */
-import { RollcallError } from '../../errors.ts'
+import { parse } from 'yaml'
 import { type KubeClient, listAll } from '../../kube/client.ts'
-import { parseKubeconfig, selectContext } from '../../kube/kubeconfig.ts'
 import { type ConfigMap, type Namespace, resources } from '../../kube/types.ts'
 import { decodePem, encodePem } from '../../x509/pem.ts'
 import type { ClusterInfo, PublishedRoot } from '../artifacts.ts'
@@ -45,23 +44,33 @@ export async function readClusterInfo(client: KubeClient): Promise<ClusterInfo> 
   return { ...clusterOf(data.kubeconfig ?? ''), signedBy: signedBy.sort() }
 }
 
-/** kubeadm's cluster-info has one cluster, no user and an empty context. */
+/**
+ * kubeadm's cluster-info has one cluster, whose name is empty, no user and no context: less than a kubeconfig must have to
+ * be used, so it is read for itself. What stands there beside it is left where it is.
+ */
 function clusterOf(text: string): Omit<ClusterInfo, 'signedBy'> {
+  const config = record(parsed(text))
+  const entry = Array.isArray(config?.clusters) ? record(config.clusters[0]) : undefined
+  const cluster = record(entry?.cluster)
+  if (!cluster) return { problem: 'its kubeconfig names no cluster' }
+  const { server, 'certificate-authority-data': data } = cluster
+  if (typeof server !== 'string') return { problem: 'its kubeconfig names no server' }
+  const pem = typeof data === 'string' ? Buffer.from(data, 'base64').toString('utf8') : undefined
+  return { server, ...(pem !== undefined && { certificateAuthority: certificatesOnly(pem) }) }
+}
+
+function parsed(text: string): unknown {
   try {
-    const config = parseKubeconfig(text, 'kube-public/cluster-info')
-    const [name] = config.clusters.keys()
-    if (name === undefined) return { problem: 'its kubeconfig names no cluster' }
-    const fields = { cluster: name }
-    const context = { fields, place: { path: config.path, field: 'contexts' } }
-    const { cluster } = selectContext({ ...config, contexts: new Map([['only', context]]) }, 'only')
-    const { server, certificateAuthority } = cluster
-    const pem =
-      certificateAuthority && 'data' in certificateAuthority ? certificateAuthority.data.reveal() : undefined
-    return { server, ...(pem !== undefined && { certificateAuthority: certificatesOnly(pem) }) }
-  } catch (error) {
-    if (error instanceof RollcallError) return { problem: error.message }
-    throw error
+    return parse(text, { prettyErrors: false })
+  } catch {
+    return undefined // It then names no cluster; the parser's message could quote what stands there.
   }
+}
+
+function record(value: unknown): Record<string, unknown> | undefined {
+  return value && typeof value === 'object' && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : undefined
 }
 
 /** What kube-apiserver tells its extensions to trust client certificates by; PEM. */
