@@ -10,7 +10,7 @@ import { systemDisk } from '../host/disk.ts'
 import { resources } from '../kube/types.ts'
 import { connectUndici } from '../kube/undici-transport.ts'
 import { runCommand } from '../testing/command-run.ts'
-import type { CommandIo } from './command-io.ts'
+import type { CommandIo, ConnectionFlags } from './command-io.ts'
 import { register } from './doctor.ts'
 
 let cluster: ExaminedCluster
@@ -83,6 +83,22 @@ test('a finding tells symptom, evidence, cause, fix and verification, and is exi
   const offline = await doctor('--bundle', bundle)
   assert.equal(offline.exitCode, 3, 'the bundle is judged as the cluster was then')
   assert.equal(offline.stdout, stdout)
+})
+
+test('the flags of a subcommand reach it', async () => {
+  const asked: ConnectionFlags[] = []
+  const run = (program: Command, io: CommandIo) => {
+    const connect: CommandIo['connect'] = flags => {
+      asked.push(flags)
+      return io.connect(flags)
+    }
+    register(program, { ...io, connect }, ports)
+  }
+  const words = ['collect', '--kubeconfig', 'admin.kubeconfig', '-f', join(folder, 'flags.json')]
+  await runCommand(run, cluster.admin, cluster.clock, 'doctor', ...words)
+  assert.equal(asked[0]?.kubeconfig, 'admin.kubeconfig')
+  const { stdout } = await doctor('node', '-o', 'json', '--cert-dir', folder)
+  assert.doesNotThrow(() => JSON.parse(stdout))
 })
 
 test('--node leaves out what is found for others', async () => {

@@ -34,9 +34,10 @@ interface DoctorFlags extends ConnectionFlags {
 }
 
 export function register(program: Command, io: CommandIo, ports: DoctorPorts = systemPorts): void {
+  // A flag behind a subcommand is the subcommand's, although `doctor` has one of that name; commander asks both levels.
   const doctor = program
+    .enablePositionalOptions()
     .command('doctor')
-    // Flags of the same name before and after a subcommand are its own.
     .enablePositionalOptions()
     .description(
       'say what is wrong with the certificates of a cluster, why, and what to do (exit 3: found something, 4: could not look everywhere)',
