@@ -75,7 +75,7 @@ export class AddressIndex implements AddressClaims {
       const source = canonicalDns(nodeName) === canonical ? 'metadata.name' : 'status.addresses'
       return { nodeName, source, since: this.#nodes.get(nodeName)?.claims.get(canonical) ?? 0 }
     })
-    const address = parseIp(canonical)
+    const address = this.#podRanges.size > 0 ? parseIp(canonical) : undefined
     const pods = address ? this.#podRanges.ownersOf(address) : []
     return [...exact, ...pods.map(nodeName => this.#podClaim(nodeName))]
   }

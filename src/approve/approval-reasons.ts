@@ -17,7 +17,7 @@ export function approvalReasons(facts: ReadFacts): Reason[] {
   }
   const { sans } = assess(facts)
   const message = `Every SAN is proven: ${listed(provenTexts(sans))}.`
-  return [{ code: 'SansProven', message }, ...nameWarnings(facts, sans), ...contestWarnings(facts, sans)]
+  return [{ code: 'SansProven', message }, ...nameWarnings(facts, sans), ...contestWarnings(facts)]
 }
 
 function nameWarnings({ node }: ReadFacts, assessed: readonly SanAssessment[]): Reason[] {
@@ -39,8 +39,8 @@ function nameWarnings({ node }: ReadFacts, assessed: readonly SanAssessment[]): 
 }
 
 /** Others that would have the same name or address: mistakes and attacks look alike, so somebody must look. */
-function contestWarnings(facts: ReadFacts, sans: readonly SanAssessment[]): Reason[] {
-  return contestsOf(facts, sans).flatMap(({ san, mine, rivals }) =>
+function contestWarnings(facts: ReadFacts): Reason[] {
+  return contestsOf(facts).flatMap(({ san, mine, rivals }) =>
     rivals.map((rival): Reason => {
       const by = `node "${rival.nodeName}" (${rival.sources.join(', ')})`
       if (rival.certifiedUntil !== undefined)

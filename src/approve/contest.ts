@@ -5,7 +5,7 @@
 
 import { canonicalDns, canonicalIp } from './canonical-name.ts'
 import { embeddedIpv4 } from './embedded-ipv4.ts'
-import { providersOf, type SanAssessment } from './evidence/assessment.ts'
+import { assess, providersOf, type SanAssessment } from './evidence/assessment.ts'
 import { ownNameStrength, strengthOf } from './evidence/level.ts'
 import type { ReadFacts } from './facts.ts'
 import type { RequestedSan } from './requested-sans.ts'
@@ -48,31 +48,35 @@ export interface Contest {
   as?: string
 }
 
+/** Both the rule and the warnings of one judgement ask for it. */
+const found = new WeakMap<ReadFacts, readonly Contest[]>()
+
 /** All SANs of the request that another node also has something to show for. */
-export function contestsOf(facts: ReadFacts, sans: readonly SanAssessment[]): Contest[] {
+export function contestsOf(facts: ReadFacts): readonly Contest[] {
   const self = subjectNode(facts.request)
   if (self === undefined) return []
-  return sans.flatMap(({ san, proofs }) => {
-    const mine = standingOf(
-      facts,
-      self,
-      san.canonical,
-      proofs.map(({ level }) => strengthOf(level)),
-    )
-    const rivals = rivalsFor(facts, self, san.canonical)
-    const contests: Contest[] = rivals.length > 0 ? [{ san, mine, rivals }] : []
-    const inside = san.kind === 'IP' ? embeddedIpv4(san.bytes) : undefined
-    if (inside) {
-      const canonical = canonicalIp(inside.bytes)
-      const hidden = rivalsFor(facts, self, canonical)
-      // For the address inside it counts what the node has to show for that one.
-      const plain: RequestedSan = { kind: 'IP', shown: `IP ${canonical}`, canonical, bytes: inside.bytes }
-      const shown = standingOf(facts, self, canonical, strengthsOf(facts, self, plain))
-      if (hidden.length > 0)
-        contests.push({ san, mine: shown, rivals: hidden, as: `${inside.form} for ${canonical}` })
-    }
-    return contests
-  })
+  const known =
+    found.get(facts) ?? assess(facts).sans.flatMap(assessed => contestsOver(facts, self, assessed))
+  found.set(facts, known)
+  return known
+}
+
+function contestsOver(facts: ReadFacts, self: string, { san, proofs }: SanAssessment): Contest[] {
+  const contests: Contest[] = []
+  const rivals = rivalsFor(facts, self, san.canonical)
+  if (rivals.length > 0) {
+    const strengths = proofs.map(({ level }) => strengthOf(level))
+    contests.push({ san, mine: standingOf(facts, self, san.canonical, strengths), rivals })
+  }
+  const inside = san.kind === 'IP' ? embeddedIpv4(san.bytes) : undefined
+  if (!inside) return contests
+  const canonical = canonicalIp(inside.bytes)
+  const hidden = rivalsFor(facts, self, canonical)
+  if (hidden.length === 0) return contests
+  // For the address inside it counts what the node has to show for that one.
+  const plain: RequestedSan = { kind: 'IP', shown: `IP ${canonical}`, canonical, bytes: inside.bytes }
+  const mine = standingOf(facts, self, canonical, strengthsOf(facts, self, plain))
+  return [...contests, { san, mine, rivals: hidden, as: `${inside.form} for ${canonical}` }]
 }
 
 /** What the node itself brings; `strengths` of its own evidence. */

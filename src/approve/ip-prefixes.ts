@@ -23,6 +23,10 @@ export class IpPrefixes {
     if (prefixes?.size === 0) this.#owners.delete(range.bits)
   }
 
+  get size(): number {
+    return this.#owners.size
+  }
+
   /** Owners of all ranges that the address (4 or 16 bytes) lies in. */
   ownersOf(address: Uint8Array): string[] {
     const bytes = sixteen(address)

@@ -10,12 +10,14 @@ export interface IpRange {
   bits: number
 }
 
-/** ::ffff:0:0/96 */
-const mappedPrefix = Uint8Array.of(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff)
-
 /** The address in 16 bytes, IPv4 as IPv4-mapped. */
 export function sixteen(address: Uint8Array): Uint8Array {
-  return address.length === 16 ? address : Uint8Array.of(...mappedPrefix, ...address)
+  if (address.length === 16) return address
+  const bytes = new Uint8Array(16)
+  bytes[10] = 0xff
+  bytes[11] = 0xff
+  bytes.set(address, 12)
+  return bytes
 }
 
 /** `10.0.0.0/8`, `fd00::/8`. Throws RollcallError POLICY_INVALID when it is none. */
@@ -28,12 +30,23 @@ export function parseRange(text: string): IpRange {
   return { text, address: sixteen(address), bits: host.includes(':') ? bits : bits + 96 }
 }
 
-/** Whether the address (4 or 16 bytes) lies in the range. */
-export function contains(range: IpRange, address: Uint8Array): boolean {
+/** The ranges that a policy names, parsed once for as long as the list lives. */
+const parsed = new WeakMap<readonly string[], readonly IpRange[]>()
+
+/** The first of the ranges that the address (4 or 16 bytes) lies in. Throws as `parseRange`. */
+export function rangeAround(ranges: readonly string[] | undefined, address: Uint8Array): string | undefined {
+  if (!ranges) return undefined
+  const known = parsed.get(ranges) ?? ranges.map(parseRange)
+  parsed.set(ranges, known)
   const bytes = sixteen(address)
-  return range.address.every((byte, index) => {
-    const bits = Math.min(8, Math.max(0, range.bits - index * 8))
-    const mask = (0xff << (8 - bits)) & 0xff
-    return (byte & mask) === ((bytes[index] ?? 0) & mask)
-  })
+  return known.find(range => contains(range, bytes))?.text
+}
+
+/** Whether the address (4 or 16 bytes) lies in the range. */
+export function contains({ address: prefix, bits }: IpRange, address: Uint8Array): boolean {
+  const bytes = sixteen(address)
+  const whole = bits >> 3
+  for (let index = 0; index < whole; index++) if (prefix[index] !== bytes[index]) return false
+  const mask = (0xff << (8 - (bits & 7))) & 0xff
+  return whole === 16 || ((prefix[whole] ?? 0) & mask) === ((bytes[whole] ?? 0) & mask)
 }

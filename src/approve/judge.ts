@@ -57,13 +57,21 @@ export const rules: readonly { name: string; sentence: string }[] = [...intakeRu
 
 export function judge(facts: Facts): Verdict {
   const outcomes: RuleOutcome[] = []
-  const objection =
-    firstObjection(intakeRules, facts, outcomes) ?? firstObjection(requestRules, withRequest(facts), outcomes)
-  for (const { name, sentence } of rules.slice(outcomes.length))
-    outcomes.push({ rule: name, sentence, outcome: 'NotReached' })
-  if (!objection) return { outcome: 'Approve', reasons: approvalReasons(withRequest(facts)), rules: outcomes }
+  const refused = firstObjection(intakeRules, facts, outcomes)
+  if (refused) return verdictOn(refused, facts, outcomes)
+  // One object for all rules of this judgement: what they find out together is kept by it.
+  const read = withRequest(facts)
+  const objection = firstObjection(requestRules, read, outcomes)
+  if (objection) return verdictOn(objection, facts, outcomes)
+  return { outcome: 'Approve', reasons: approvalReasons(read), rules: outcomes }
+}
+
+function verdictOn(objection: Objection, facts: Facts, outcomes: readonly RuleOutcome[]): Verdict {
+  const notReached = rules
+    .slice(outcomes.length)
+    .map(({ name, sentence }): RuleOutcome => ({ rule: name, sentence, outcome: 'NotReached' }))
   const { code, message, ...decision } = dampedDenial(objection, facts)
-  return { ...decision, reasons: [{ code, message }], rules: outcomes }
+  return { ...decision, reasons: [{ code, message }], rules: [...outcomes, ...notReached] }
 }
 
 function firstObjection<F extends Facts>(

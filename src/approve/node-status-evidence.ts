@@ -7,17 +7,41 @@ import type { RequestedSan } from './requested-sans.ts'
 const dnsTypes: readonly string[] = ['Hostname', 'InternalDNS', 'ExternalDNS']
 const ipTypes: readonly string[] = ['Hostname', 'InternalIP', 'ExternalIP']
 
+interface Listed {
+  address: string
+  type: NodeAddress['type']
+}
+
+/** Nodes are shared and never changed, so what they list is read once. */
+const read = new WeakMap<
+  KubeNode,
+  { names: Map<string, Listed>; addresses: Map<string, Listed>; internal: Listed[] }
+>()
+
 /** K-73: a Hostname that parses as an IP address becomes an IP SAN; other types prove their own kind only. */
-function provenBy(san: RequestedSan, { type, address }: NodeAddress): boolean {
-  const { ip, text } = canonicalAddress(address)
-  if (text !== san.canonical || ip !== (san.kind === 'IP')) return false
-  return (san.kind === 'IP' ? ipTypes : dnsTypes).includes(type)
+function listedOn(node: KubeNode) {
+  const known = read.get(node)
+  if (known) return known
+  const listed = {
+    names: new Map<string, Listed>(),
+    addresses: new Map<string, Listed>(),
+    internal: [] as Listed[],
+  }
+  for (const { type, address } of node.status?.addresses ?? []) {
+    const { ip, text } = canonicalAddress(address)
+    const kind = ip ? listed.addresses : listed.names
+    if ((ip ? ipTypes : dnsTypes).includes(type) && !kind.has(text)) kind.set(text, { address, type })
+    if (type === 'InternalIP') listed.internal.push({ address, type })
+  }
+  read.set(node, listed)
+  return listed
 }
 
 /** `Node worker-1 status.addresses InternalIP`, or undefined when no address proves the SAN. */
 export function evidenceFor(san: RequestedSan, node: KubeNode): string | undefined {
-  const address = node.status?.addresses?.find(candidate => provenBy(san, candidate))
-  return address && `Node ${node.metadata.name} status.addresses ${address.type}`
+  const { names, addresses } = listedOn(node)
+  const found = (san.kind === 'IP' ? addresses : names).get(san.canonical)
+  return found && `Node ${node.metadata.name} status.addresses ${found.type}`
 }
 
 /** What the Node says about itself; what others say about themselves is in the index of claims. */
@@ -41,8 +65,7 @@ export function nodeStatusEvidence(node: KubeNode | undefined): EvidenceProvider
 /** InternalIPs of the Node that the request leaves out: clients reach the kubelet by these. */
 export function missingInternalIps(sans: readonly RequestedSan[], node: KubeNode): string[] {
   const requested = new Set(sans.map(san => san.canonical))
-  const internal = node.status?.addresses?.filter(({ type }) => type === 'InternalIP') ?? []
-  return internal
-    .map(({ address }) => address)
+  return listedOn(node)
+    .internal.map(({ address }) => address)
     .filter(address => !requested.has(canonicalAddress(address).text))
 }

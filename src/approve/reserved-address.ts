@@ -1,4 +1,4 @@
-import { contains, parseRange } from './ip-range.ts'
+import { contains, parseRange, sixteen } from './ip-range.ts'
 
 /** Addresses that mean something else on every host, so a certificate for them proves nothing. */
 const everyHosts = [
@@ -15,5 +15,6 @@ const everyHosts = [
 
 /** `a loopback`, or undefined for an address that can be one host's. */
 export function reservedAddress(address: Uint8Array): string | undefined {
-  return everyHosts.find(({ range }) => contains(range, address))?.what
+  const bytes = sixteen(address)
+  return everyHosts.find(({ range }) => contains(range, bytes))?.what
 }

@@ -26,7 +26,16 @@ export function providersOf(facts: ReadFacts): EvidenceProvider[] {
   return [...(facts.evidence ?? []), ...own].sort((a, b) => strengthOf(b.level) - strengthOf(a.level))
 }
 
+/** Several rules of one judgement ask for it. */
+const assessed = new WeakMap<ReadFacts, Assessment>()
+
 export function assess(facts: ReadFacts): Assessment {
+  const known = assessed.get(facts) ?? assessNow(facts)
+  assessed.set(facts, known)
+  return known
+}
+
+function assessNow(facts: ReadFacts): Assessment {
   const nodeName = subjectNode(facts.request)
   const requested = requestedSans(facts.request)
   const proofs = new Map(

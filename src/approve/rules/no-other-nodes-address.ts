@@ -1,6 +1,5 @@
 import { formatTime } from '../../kube/time-format.ts'
 import { advantageOf, type Contest, contestsOf, type Standing } from '../contest.ts'
-import { assess } from '../evidence/assessment.ts'
 import type { ReadFacts } from '../facts.ts'
 import { deny, type Rule, waitOrDeny } from '../rule.ts'
 import { waitingEnds } from '../waiting.ts'
@@ -11,7 +10,7 @@ export const noOtherNodesAddress: Rule<ReadFacts> = {
     'No SAN is a name or address that another node keeps: by evidence, live certificate or earlier claim.',
   only: 'serving',
   check(facts) {
-    for (const contest of contestsOf(facts, assess(facts).sans)) {
+    for (const contest of contestsOf(facts)) {
       const keeper = contest.rivals.find(rival => advantageOf(contest.mine, rival) === undefined)
       if (!keeper) continue
       const released = keeper.since === Number.POSITIVE_INFINITY

@@ -4,7 +4,7 @@ import { embeddedIpv4 } from '../embedded-ipv4.ts'
 import { assess, type SanAssessment } from '../evidence/assessment.ts'
 import type { EvidenceLevel } from '../evidence/level.ts'
 import type { ReadFacts, Reservation } from '../facts.ts'
-import { contains, parseRange } from '../ip-range.ts'
+import { rangeAround, sixteen } from '../ip-range.ts'
 import { controlPlaneLabel } from '../node-labels.ts'
 import { type ApprovalPolicy, defaultClusterDomain } from '../policy.ts'
 import { reservedAddress } from '../reserved-address.ts'
@@ -39,26 +39,27 @@ function reservedDns(name: string, { policy, reserved }: ReadFacts): string | un
 
 /** Also when the address is only another form of a reserved one: who holds `64:ff9b::7f00:1` is reached as 127.0.0.1. */
 function reservedIp(assessed: SanAssessment, bytes: Uint8Array, facts: ReadFacts): string | undefined {
-  const why = reservedBytes(assessed, bytes, facts)
+  const why = reservedBytes(assessed, assessed.san.canonical, bytes, facts)
   const inside = embeddedIpv4(bytes)
   if (why || !inside) return why
-  const hidden = reservedBytes(assessed, inside.bytes, facts)
-  return hidden && `${inside.form} for ${canonicalIp(inside.bytes)}, ${hidden}`
+  const canonical = canonicalIp(inside.bytes)
+  const hidden = reservedBytes(assessed, canonical, inside.bytes, facts)
+  return hidden && `${inside.form} for ${canonical}, ${hidden}`
 }
 
 function reservedBytes(
   assessed: SanAssessment,
-  bytes: Uint8Array,
+  canonical: string,
+  address: Uint8Array,
   { policy, reserved, node }: ReadFacts,
 ): string | undefined {
-  const within = (range: string) => contains(parseRange(range), bytes)
-  const service = policy?.serviceRanges?.find(within)
+  const bytes = sixteen(address)
+  const service = rangeAround(policy?.serviceRanges, bytes)
   if (service) return `in the service range ${service}`
-  const pods = policy?.podRanges?.find(within)
+  const pods = rangeAround(policy?.podRanges, bytes)
   if (pods) return `in the pod range ${pods}`
-  const canonical = canonicalIp(bytes)
   if (isApiServer(canonical, policy)) return 'the address of an API server'
-  const allowed = policy?.allowedRanges.some(within) ?? false
+  const allowed = rangeAround(policy?.allowedRanges, bytes) !== undefined
   const everyHosts = reservedAddress(bytes)
   if (everyHosts && !allowed) return `${everyHosts} address`
   const found = reserved?.find(canonical, bytes)
