@@ -218,6 +218,26 @@ onMachine(
   },
 )
 
+onMachine(
+  'an agent that ends does not wait for a container that is being stopped; the next one goes on',
+  async machine => {
+    const script = `trap 'echo term >>${machine.in('web')}' TERM; echo up >>${machine.in('web')}; while :; do sleep 0.05; done`
+    machine.write({ name: 'web', script, spec: { terminationGracePeriodSeconds: 3600 } })
+    const first = machine.startAgent()
+    await eventually('it runs', () => machine.lines('web').length === 1)
+    machine.remove('web.json')
+    await eventually('it was told to stop', () => machine.lines('web').includes('term'))
+    await first.end()
+
+    const second = machine.startAgent()
+    await eventually(
+      'it was told again',
+      () => machine.lines('web').filter(line => line === 'term').length === 2,
+    )
+    assert.equal(second.runtime.containers()[0]?.state, 'Running')
+  },
+)
+
 onMachine('a program that is not there is ContainerCannotRun, a folder too', async machine => {
   machine.write({ name: 'a', script: '', container: { command: ['/no/such/program'] } })
   machine.write({ name: 'b', script: 'exit 0', container: { workingDir: '/no/such/folder' } })

@@ -1,6 +1,5 @@
 import type { KubeClient } from '../kube/client.ts'
 import type { KubeNode, NodeAddress } from '../kube/types.ts'
-import { annotations } from '../pods/pod.ts'
 import { ProcessRuntime } from '../pods/process/process-runtime.ts'
 import { StaticPods } from '../pods/static-pods.ts'
 import { MirrorPods } from '../pods/status/mirror-pods.ts'
@@ -11,7 +10,7 @@ export interface PodParts {
   /** The API under the node's own certificate. */
   client: KubeClient
   addresses(): readonly NodeAddress[]
-  /** A pod that is required for bootstrap became ready: who waited for it may go on. */
+  /** A pod that a credential waits for became ready. */
   onReadiness(): void
 }
 
@@ -32,7 +31,7 @@ export function createAgentPods(
   ports: AgentPorts,
   parts: PodParts,
 ): AgentPods | undefined {
-  const { staticPods, nodeName } = options
+  const { staticPods, nodeName, credentialPlugins = [] } = options
   const { spawn, net } = ports
   if (!staticPods || !spawn || !net) return undefined
   const { directory, stateDirectory, allowRoot = false, mirror = true } = staticPods
@@ -44,14 +43,16 @@ export function createAgentPods(
   const mirrors = mirror
     ? new MirrorPods({ ...ports, client: parts.client, nodeName, pods, hostAddress })
     : undefined
-  let waiting = new Set<string>()
+  /** Pods that a credential waits for, and which of them are not ready. */
+  const awaited = credentialPlugins.flatMap(({ staticPod }) => staticPod ?? [])
+  let unready = new Set(awaited)
   pods.onChange(() => {
     report.update()
     mirrors?.update()
-    const still = notReady(pods)
-    const became = [...waiting].some(key => !still.has(key))
-    waiting = still
-    if (became) parts.onReadiness()
+    const still = new Set(awaited.filter(name => pods.whyNotReady(name) !== undefined))
+    const oneBecameReady = [...unready].some(name => !still.has(name))
+    unready = still
+    if (oneBecameReady) parts.onReadiness()
   })
   return {
     start: () => pods.start(),
@@ -65,13 +66,4 @@ export function createAgentPods(
     disconnected: () => void mirrors?.pause(),
     nodeSeen: node => mirrors?.nodeSeen(node),
   }
-}
-
-/** Pods that credentials may wait for and that are not ready. */
-function notReady(pods: StaticPods): Set<string> {
-  const required = pods
-    .views()
-    .filter(({ pod }) => pod.metadata.annotations[annotations.requiredFor] === 'bootstrap')
-  const keys = required.map(({ pod }) => `${pod.metadata.namespace}/${pod.metadata.name}`)
-  return new Set(keys.filter(key => pods.whyNotReady(key) !== undefined))
 }

@@ -74,8 +74,11 @@ export class StaticPods {
     await this.#directory.stop()
     await this.#opening
     this.#unsubscribe()
-    await Promise.all([...this.#workers.values()].map(worker => worker.stop()))
-    await this.#options.runtime.close()
+    // Side by side: the runtime stops waiting for containers that are being stopped.
+    await Promise.all([
+      this.#options.runtime.close(),
+      ...[...this.#workers.values()].map(worker => worker.stop()),
+    ])
   }
 
   /** Called when anything that `views` and `findings` show may have changed. The function returned ends it. */

@@ -53,7 +53,7 @@ export class PodWorker {
   #prepared: string | undefined
   #crashLoops: ReadonlyMap<string, number> = new Map()
   #timer: Timer | undefined
-  #stopped = false
+  readonly #stopping = new AbortController()
   #done = false
 
   constructor(options: PodWorkerOptions) {
@@ -93,7 +93,7 @@ export class PodWorker {
 
   /** Looks at what is and does what is to be done. */
   wake(): void {
-    if (this.#stopped) return
+    if (this.#stopping.signal.aborted) return
     const { clock, backoff } = this.#options
     this.#timer?.cancel()
     const records = this.#records()
@@ -107,7 +107,7 @@ export class PodWorker {
       since: record => this.#since(record),
     })
     for (const record of plan.stop) this.#do(record.id, () => this.#stop(record))
-    for (const record of plan.remove) this.#do(record.id, () => this.#options.runtime.remove(record))
+    for (const record of plan.remove) this.#do(record.id, () => this.#remove(record))
     for (const order of plan.start) this.#start(order)
     this.#crashLoops = plan.waiting
     this.#done = plan.done && this.#busy.size === 0
@@ -120,7 +120,7 @@ export class PodWorker {
 
   /** Ends the worker, not the containers. */
   async stop(): Promise<void> {
-    this.#stopped = true
+    this.#stopping.abort()
     this.#timer?.cancel()
     await Promise.all([...this.#busy.values(), ...[...this.#probes.values()].map(probes => probes.stop())])
   }
@@ -158,7 +158,8 @@ export class PodWorker {
       }
       this.#prepared = revisionOf(order.pod)
       this.#troubles.delete('')
-      if (this.#stopped || !this.#pod || revisionOf(this.#pod) !== revisionOf(order.pod)) return
+      if (this.#stopping.signal.aborted || !this.#pod || revisionOf(this.#pod) !== revisionOf(order.pod))
+        return
       try {
         await runtime.start(order)
         this.#troubles.delete(name)
@@ -186,7 +187,13 @@ export class PodWorker {
     const container = pod && containerOf(pod, record)
     const grace =
       (failed && container?.[failed]?.terminationGracePeriodSeconds) || (pod ? graceSeconds(pod) : 30)
-    await stopGently(runtime, clock, record, container?.lifecycle?.preStop, grace)
+    await stopGently(runtime, clock, record, container?.lifecycle?.preStop, grace, this.#stopping.signal)
+    this.#troubles.delete(record.id)
+  }
+
+  async #remove(record: ContainerRecord): Promise<void> {
+    await this.#options.runtime.remove(record)
+    this.#troubles.delete(record.id)
   }
 
   /** Something of this name is under way at most once; after it everything is looked at again. */

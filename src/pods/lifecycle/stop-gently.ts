@@ -5,24 +5,30 @@ import type { ContainerRecord, Runtime } from '../runtime.ts'
 /** Seconds that a container gets between TERM and KILL at least, whatever preStop took (the kubelet's minimum). */
 const leastGrace = 2
 
-/** preStop, then TERM, then KILL; all within `grace` seconds. A preStop that fails does not keep the container. */
+/**
+ * preStop, then TERM, then KILL; all within `grace` seconds. A preStop that fails does not keep the container. `signal`: the
+ * agent ends; the next one goes on.
+ */
 export async function stopGently(
   runtime: Runtime,
   clock: Clock,
   record: ContainerRecord,
   preStop: NonNullable<Container['lifecycle']>['preStop'],
   grace: number,
+  signal: AbortSignal,
 ): Promise<void> {
   const began = clock.monotonic()
-  if (preStop?.sleep) await sleep(clock, Math.min(preStop.sleep.seconds, grace) * 1000)
+  if (preStop?.sleep) await sleep(clock, Math.min(preStop.sleep.seconds, grace) * 1000, signal)
   if (preStop?.exec) {
     const abort = new AbortController()
+    signal.addEventListener('abort', () => abort.abort(), { once: true })
     const hook = runtime.exec(record, preStop.exec.command, abort.signal)
     await withTimeout(clock, grace * 1000, hook, () => {
       abort.abort()
       return new Error('preStop took longer than the grace period')
     }).catch(() => {})
   }
+  if (signal.aborted) return
   const left = grace - (clock.monotonic() - began) / 1000
   await runtime.stop(record, grace === 0 ? 0 : Math.max(left, leastGrace))
 }

@@ -205,7 +205,7 @@ export class ProcessRuntime implements Runtime {
     for (;;) {
       const run = this.#runs.get(id)
       if (!run || run.record.state === 'Exited' || this.#closing.signal.aborted) return undefined
-      const seen = await currentRun(run.folder, factsOfRecord(run.record), disk)
+      const seen = await currentRun(run.folder, factsOfRecord(run.record), disk, run.identity)
       if (seen.record.state === 'Running') return seen.identity
       if (seen.identity || !this.#children.has(id)) return undefined
       await sleep(clock, stoppingPoll, this.#closing.signal)
@@ -242,7 +242,7 @@ export class ProcessRuntime implements Runtime {
   async #refresh(id: string): Promise<void> {
     const run = this.#runs.get(id)
     if (!run || run.record.state === 'Exited') return
-    const seen = await currentRun(run.folder, factsOfRecord(run.record), this.#options.disk)
+    const seen = await currentRun(run.folder, factsOfRecord(run.record), this.#options.disk, run.identity)
     if (seen.record.state === 'Running' || this.#runs.get(id) !== run) return
     this.#runs.set(id, seen)
     this.#children.delete(id)
