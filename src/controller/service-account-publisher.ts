@@ -1,5 +1,5 @@
 /** Keeps ServiceAccount `default` in every namespace, as kube-controller-manager's service account controller does. */
-import { ApiStatusError, isStatus, type KubeClient } from '../kube/client.ts'
+import { isNamespaceTerminating, isStatus, type KubeClient } from '../kube/client.ts'
 import { startReflector } from '../kube/reflector.ts'
 import { type KubeObject, type Namespace, resources } from '../kube/types.ts'
 import { startWorkQueue } from '../kube/work-queue.ts'
@@ -47,7 +47,7 @@ export function startServiceAccountPublisher(options: ServiceAccountPublisherOpt
       )
     } catch (error) {
       // Somebody else was faster, or the namespace goes away.
-      if (!isStatus(error, 'AlreadyExists') && !isStatus(error, 'NotFound') && !isBeingDeleted(error))
+      if (!isStatus(error, 'AlreadyExists') && !isStatus(error, 'NotFound') && !isNamespaceTerminating(error))
         throw error
     }
   }
@@ -57,11 +57,4 @@ export function startServiceAccountPublisher(options: ServiceAccountPublisherOpt
       await Promise.all([queue.stop(), namespaces.stop(), accounts.stop()])
     },
   }
-}
-
-function isBeingDeleted(error: unknown): boolean {
-  return (
-    error instanceof ApiStatusError &&
-    (error.status.details?.causes?.some(cause => cause.reason === 'NamespaceTerminating') ?? false)
-  )
 }

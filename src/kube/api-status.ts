@@ -24,6 +24,14 @@ export function isExpired(error: unknown): boolean {
   return error instanceof ApiStatusError && error.status.code === 410
 }
 
+/** Whether nothing new can be made in that namespace because it goes away; trying again would be in vain. */
+export function isNamespaceTerminating(error: unknown): boolean {
+  return (
+    error instanceof ApiStatusError &&
+    (error.status.details?.causes?.some(cause => cause.reason === 'NamespaceTerminating') ?? false)
+  )
+}
+
 /** The reasons of answers that carry no Status of their own (a proxy's, a load balancer's), as client-go names them. */
 const reasons: Record<number, string> = {
   400: 'BadRequest',

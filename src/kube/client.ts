@@ -11,7 +11,7 @@ import type { ApiRequest, ApiResponse, Transport } from './transport.ts'
 import type { KubeList, KubeObject, ResourceRef, Status, WatchEvent } from './types.ts'
 
 // The door of this room for those who handle its errors.
-export { ApiStatusError, isExpired, isStatus } from './api-status.ts'
+export { ApiStatusError, isExpired, isNamespaceTerminating, isStatus } from './api-status.ts'
 
 export interface ListOptions {
   /** Empty or absent: all namespaces. */

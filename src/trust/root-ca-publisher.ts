@@ -1,5 +1,5 @@
 /** Keeps kube-root-ca.crt in every namespace: made, repaired, made again when it is deleted (C-50). */
-import { ApiStatusError, isStatus, type KubeClient } from '../kube/client.ts'
+import { isNamespaceTerminating, isStatus, type KubeClient } from '../kube/client.ts'
 import { startReflector } from '../kube/reflector.ts'
 import { type ConfigMap, type Namespace, resources } from '../kube/types.ts'
 import { startWorkQueue } from '../kube/work-queue.ts'
@@ -47,7 +47,7 @@ export function startRootCaPublisher(options: RootCaPublisherOptions): { stop():
       else await client.create(resources.configMaps, wanted, { signal })
       return undefined
     } catch (error) {
-      if (isStatus(error, 'NotFound') || isBeingDeleted(error)) return undefined
+      if (isStatus(error, 'NotFound') || isNamespaceTerminating(error)) return undefined
       if (isStatus(error, 'Conflict') || isStatus(error, 'AlreadyExists')) return conflictRetry
       throw error
     }
@@ -58,12 +58,4 @@ export function startRootCaPublisher(options: RootCaPublisherOptions): { stop():
       await Promise.all([queue.stop(), namespaces.stop(), configMaps.stop()])
     },
   }
-}
-
-/** The answer of a namespace that goes away; trying again would be in vain. */
-function isBeingDeleted(error: unknown): boolean {
-  return (
-    error instanceof ApiStatusError &&
-    (error.status.details?.causes?.some(cause => cause.reason === 'NamespaceTerminating') ?? false)
-  )
 }

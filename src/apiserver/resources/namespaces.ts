@@ -2,6 +2,7 @@ import { type Namespace as NamespaceObject, resources } from '../../kube/types.t
 import { ageColumn, nameColumn, textColumn } from './columns.ts'
 import { dns1123Label } from './names.ts'
 import { allVerbs, type StoredResource } from './resource.ts'
+import { statusSubresource } from './status-subresource.ts'
 import { storedDefaults } from './stored-defaults.ts'
 
 interface Namespace extends NamespaceObject {
@@ -36,13 +37,7 @@ export const namespaces: StoredResource<Namespace> = {
   },
   validateName: dns1123Label,
   subresources: {
-    status: {
-      verbs: ['get', 'patch', 'update'],
-      prepareForUpdate(next, previous) {
-        next.spec = structuredClone(previous.spec ?? {})
-      },
-      validateUpdate: () => [],
-    },
+    status: statusSubresource<Namespace>(),
     finalize: {
       verbs: ['update'],
       prepareForUpdate(next, previous) {

@@ -8,6 +8,7 @@ import { type FieldError, fieldError } from '../wire/field-error.ts'
 import { dns1123Label } from './names.ts'
 import { type Pod, podColumns } from './pod-columns.ts'
 import type { StoredResource } from './resource.ts'
+import { statusSubresource } from './status-subresource.ts'
 import { storedDefaults } from './stored-defaults.ts'
 
 function validatePod({ spec }: Pod): FieldError[] {
@@ -84,15 +85,7 @@ export const pods: StoredResource<Pod> = {
   },
   validate: validatePod,
   validateUpdate,
-  subresources: {
-    status: {
-      verbs: ['get', 'patch', 'update'],
-      prepareForUpdate(next, previous) {
-        next.spec = structuredClone(previous.spec ?? {})
-      },
-      validateUpdate: () => [],
-    },
-  },
+  subresources: { status: statusSubresource<Pod>() },
   selectableFields: [
     { path: 'spec.nodeName', value: ({ spec }) => spec?.nodeName ?? '' },
     { path: 'spec.restartPolicy', value: ({ spec }) => spec?.restartPolicy ?? '' },

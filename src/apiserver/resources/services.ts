@@ -6,6 +6,7 @@ import type { StoredResource } from './resource.ts'
 import { allocateAddresses } from './service-addresses.ts'
 import { clusterIp, externalIp, portList, type Service, selectorText } from './service-columns.ts'
 import { serviceErrors, serviceUpdateErrors } from './service-rules.ts'
+import { statusSubresource } from './status-subresource.ts'
 import { storedDefaults } from './stored-defaults.ts'
 
 const usesNodePorts = (type: string | undefined) => type === 'NodePort' || type === 'LoadBalancer'
@@ -81,15 +82,7 @@ export const services: StoredResource<Service> = {
   validate: serviceErrors,
   validateUpdate: serviceUpdateErrors,
   validateName: dns1035Label,
-  subresources: {
-    status: {
-      verbs: ['get', 'patch', 'update'],
-      prepareForUpdate(next, previous) {
-        next.spec = structuredClone(previous.spec ?? {})
-      },
-      validateUpdate: () => [],
-    },
-  },
+  subresources: { status: statusSubresource<Service>() },
   selectableFields: [
     { path: 'spec.clusterIP', value: ({ spec }) => spec?.clusterIP ?? '' },
     { path: 'spec.type', value: ({ spec }) => spec?.type ?? '' },
