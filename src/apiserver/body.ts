@@ -62,7 +62,12 @@ function readJson(bytes: Uint8Array, kind: string): Body {
 
 function readYaml(bytes: Uint8Array, kind: string): Body {
   try {
-    const value: unknown = parseYaml(textOf(bytes), { maxAliasCount: 0, schema: 'core' })
+    const value: unknown = parseYaml(textOf(bytes), {
+      maxAliasCount: 0,
+      schema: 'core',
+      // Its warnings go to the process's stderr, where any client could fill the log.
+      logLevel: 'error',
+    })
     return { value, duplicates: [] }
   } catch (error) {
     throw unrecognized(kind, 'yaml', error)

@@ -60,7 +60,8 @@ export async function dispatch(
   const response = resource.stored
     ? await answerStored({ ...call, resource }, info.verb)
     : review(call, requireReview(resource, path, info.verb))
-  if (warnings.length > 0) response.headers.warning = warningHeader(warnings)
+  const warning = warningHeader(warnings)
+  if (warning) response.headers.warning = warning
   return response
 }
 

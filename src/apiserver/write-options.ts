@@ -49,7 +49,24 @@ export function checkFields(
   return validation === 'Ignore' ? [] : complaints
 }
 
-/** The value of a Warning header; the agent is unknown, as in Kubernetes. */
+/** Kubernetes' bounds: when all texts together have more characters, each is cut, and what is still too much left out. */
+const MOST_WARNING_CHARACTERS = 4096
+const LONGEST_CUT_WARNING = 256
+
+/**
+ * The value of a Warning header; the agent is unknown, as in Kubernetes. A text with control characters is left out. Other
+ * characters go as the bytes of their UTF-8, one character each, as Node.js writes headers. Empty: nothing to say.
+ */
 export function warningHeader(texts: readonly string[]): string {
-  return texts.map(text => `299 - ${JSON.stringify(text)}`).join(', ')
+  const total = texts.reduce((sum, text) => sum + text.length, 0)
+  const values: string[] = []
+  let left = MOST_WARNING_CHARACTERS
+  for (const text of texts) {
+    if (/\p{Cc}/u.test(text)) continue
+    const shown = total > MOST_WARNING_CHARACTERS ? text.slice(0, LONGEST_CUT_WARNING) : text
+    left -= shown.length
+    if (left < 0) break
+    values.push(`299 - "${shown.replaceAll(/["\\]/g, '\\$&')}"`)
+  }
+  return Buffer.from(values.join(', ')).toString('latin1')
 }
