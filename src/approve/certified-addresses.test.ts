@@ -41,6 +41,21 @@ test('what is approved is held from that moment, and no more when it failed', ()
   assert.deepEqual(index.holders('10.0.0.9', now), [])
 })
 
+test('what another approver denied is held no more', () => {
+  const index = new CertifiedIndex()
+  index.reserve('u', 'b', ['10.0.0.9'])
+  index.see(issued({ status: { conditions: [{ type: 'Denied', status: 'True' }] } }), now)
+  assert.deepEqual(index.holders('10.0.0.9', now), [])
+})
+
+test('the longest certificate of a node and signer tells when it is out of service', () => {
+  const index = new CertifiedIndex()
+  assert.equal(index.expiryOf(signerNames.kubeletServing, 'a'), undefined)
+  index.see(issued(), now)
+  assert.equal(index.expiryOf(signerNames.kubeletServing, 'a'), now + 3_600_000)
+  assert.equal(index.expiryOf(signerNames.kubeletClient, 'a'), undefined)
+})
+
 test('certificates of other signers, expired ones and what is no certificate count for nothing', () => {
   const index = new CertifiedIndex()
   index.see(issued({ spec: { ...issued().spec, signerName: signerNames.kubeletClient } }), now)

@@ -2,7 +2,7 @@
  * Which nodes hold a serving certificate for which names and addresses. Requests are deleted an hour after they were
  * issued (C-40), certificates live on: what was seen once is kept until it expires.
  */
-import { isApproved, isFailed } from '../kube/csr-conditions.ts'
+import { isApproved, isDenied, isFailed } from '../kube/csr-conditions.ts'
 import { type CertificateSigningRequest, signerNames } from '../kube/types.ts'
 import type { LedgerEntry } from '../sign/ledger.ts'
 import { type Certificate, parseCertificatesPem } from '../x509/certificate.ts'
@@ -24,6 +24,8 @@ export class CertifiedIndex implements CertifiedAddresses {
   readonly #reserved = new Map<string, Map<string, string>>()
   /** By the request's uid. */
   readonly #reservations = new Map<string, readonly string[]>()
+  /** By signer and node: when its longest certificate expires, milliseconds since the epoch. */
+  readonly #expiry = new Map<string, number>()
   #sinceSweep = 0
 
   /** From the moment that a request is approved until its certificate is seen, or it failed or is gone. */
@@ -47,13 +49,14 @@ export class CertifiedIndex implements CertifiedAddresses {
 
   /** Takes in what a request says about certificates. `now` in milliseconds since the epoch. */
   see(csr: CertificateSigningRequest, now: number): void {
-    if (csr.spec.signerName !== signerNames.kubeletServing) return
+    const { signerName } = csr.spec
     const uid = csr.metadata.uid ?? csr.metadata.name
     const { certificate } = csr.status ?? {}
     if (certificate) {
-      this.addPem(Buffer.from(certificate, 'base64').toString('latin1'), now)
+      this.#addPem(signerName, Buffer.from(certificate, 'base64').toString('latin1'), now)
       this.release(uid)
-    } else if (isFailed(csr)) this.release(uid)
+    } else if (signerName !== signerNames.kubeletServing) return
+    else if (isFailed(csr) || isDenied(csr)) this.release(uid)
     else if (isApproved(csr)) {
       const { request } = readRequest(csr)
       const nodeName = request && subjectNode(request)
@@ -68,17 +71,25 @@ export class CertifiedIndex implements CertifiedAddresses {
 
   /** Takes in what was signed, as the signer's ledger has it. */
   addEntry({ signerName, certificate }: LedgerEntry, now: number): void {
-    if (signerName === signerNames.kubeletServing) this.addPem(certificate, now)
+    this.#addPem(signerName, certificate, now)
+  }
+
+  /** When the node's certificate of this signer expires, milliseconds since the epoch; undefined: none is known. */
+  expiryOf(signerName: string, nodeName: string): number | undefined {
+    return this.#expiry.get(`${signerName} ${nodeName}`)
   }
 
   /** The leaf of a chain in PEM; anything that is no node's certificate certifies nothing here. */
-  addPem(pem: string, now: number): void {
+  #addPem(signerName: string, pem: string, now: number): void {
     const leaf = leafOf(pem)
-    const nodeName = leaf && commonNames(leaf.subject)[0]
-    if (!leaf || !nodeName?.startsWith(nodeUserPrefix) || leaf.notAfter <= now) return
+    const commonName = leaf && commonNames(leaf.subject)[0]
+    if (!leaf || !commonName?.startsWith(nodeUserPrefix) || leaf.notAfter <= now) return
+    const nodeName = commonName.slice(nodeUserPrefix.length)
+    const key = `${signerName} ${nodeName}`
+    this.#expiry.set(key, Math.max(leaf.notAfter, this.#expiry.get(key) ?? 0))
     const { dnsNames, ipAddresses } = leaf.subjectAltName
     const canonical = [...dnsNames.map(canonicalDns), ...ipAddresses.map(canonicalIp)]
-    this.add(nodeName.slice(nodeUserPrefix.length), canonical, leaf.notAfter)
+    if (signerName === signerNames.kubeletServing) this.add(nodeName, canonical, leaf.notAfter)
     if (++this.#sinceSweep >= sweepEvery) this.#sweep(now)
   }
 
@@ -100,6 +111,7 @@ export class CertifiedIndex implements CertifiedAddresses {
 
   #sweep(now: number): void {
     this.#sinceSweep = 0
+    for (const [key, until] of this.#expiry) if (until <= now) this.#expiry.delete(key)
     for (const [canonical, nodes] of this.#until) {
       for (const [nodeName, until] of nodes) if (until <= now) nodes.delete(nodeName)
       if (nodes.size === 0) this.#until.delete(canonical)

@@ -15,6 +15,10 @@ export interface ClusterFacts {
   /** What stands in all facts alike, as of now. */
   facts(): Pick<Facts, 'claims' | 'certified' | 'evidence' | 'reserved'>
   node(name: string): KubeNode | undefined
+  /** Whether all Nodes were seen. */
+  nodesSynced(): boolean
+  /** Resolves when all certificates are known that will be: those of requests that are there, and of the ledger. */
+  readonly certificatesKnown: Promise<void>
   /** Resolves when everything that can be read was: an address is free only when all was seen. */
   readonly settled: Promise<void>
   stop(): Promise<void>
@@ -36,7 +40,8 @@ export function followCluster(
     resource: resources.nodes,
     ...(watchTimeoutSeconds && { watchSeconds: watchTimeoutSeconds }),
     project: judgedFields,
-    onChange(type, node) {
+    onChange(type, node, previous) {
+      options.onNode?.(type, node, previous)
       if (type === 'DELETED') claims.remove(node.metadata.name)
       // What was there before anybody looked came before what is seen to come.
       else claims.set(node, nodes.hasSynced() ? ++changes : 0)
@@ -54,13 +59,16 @@ export function followCluster(
       onChange: onInventory,
     })
 
-  async function everything(): Promise<void> {
-    await Promise.all([nodes.synced, reserved.settled, options.csrsSynced, inventory?.settled])
+  async function readCertificates(): Promise<void> {
+    await options.csrsSynced
     for await (const entry of options.issued ?? []) certified.addEntry(entry, clock.now())
   }
 
-  const settled = everything()
-  // Whoever awaits it is told, each time; until then nobody may be.
+  const certificatesKnown = readCertificates()
+  const seen = [nodes.synced, reserved.settled, inventory?.settled, certificatesKnown]
+  const settled = Promise.all(seen).then(() => {})
+  // Whoever awaits them is told, each time; until then nothing that depends on them is approved.
+  certificatesKnown.catch(() => {})
   settled.catch(() => {})
   return {
     certified,
@@ -71,6 +79,8 @@ export function followCluster(
       ...(inventory && { evidence: [inventory.inventory] }),
     }),
     node: name => nodes.get(name),
+    nodesSynced: () => nodes.hasSynced(),
+    certificatesKnown,
     settled,
     async stop() {
       await Promise.all([nodes.stop(), reserved.stop(), inventory?.stop()])
@@ -78,7 +88,10 @@ export function followCluster(
   }
 }
 
-/** 5000 Nodes take a sixth of the memory so. Of the labels only those that a node cannot set on itself. */
+/**
+ * 5000 Nodes take a sixth of the memory so. Of the labels only those that a node cannot set on itself; of the conditions
+ * the one that a node stamps with its own clock.
+ */
 function judgedFields({ apiVersion, kind, metadata, spec, status }: KubeNode): KubeNode {
   const { name, uid, resourceVersion, creationTimestamp, labels = {} } = metadata
   const kept = Object.entries(labels).filter(
@@ -95,6 +108,9 @@ function judgedFields({ apiVersion, kind, metadata, spec, status }: KubeNode): K
       ...(kept.length > 0 ? { labels: Object.fromEntries(kept) } : {}),
     },
     ...(spec?.podCIDR ? { spec: { podCIDR: spec.podCIDR, podCIDRs: spec.podCIDRs ?? [spec.podCIDR] } } : {}),
-    status: { addresses: status?.addresses ?? [] },
+    status: {
+      addresses: status?.addresses ?? [],
+      conditions: (status?.conditions ?? []).filter(({ type }) => type === 'Ready'),
+    },
   }
 }

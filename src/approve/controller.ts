@@ -2,7 +2,7 @@
 import { isStatus, type KubeClient } from '../kube/client.ts'
 import { isApproved } from '../kube/csr-conditions.ts'
 import type { ChangeType } from '../kube/object-cache.ts'
-import { type CertificateSigningRequest, resources } from '../kube/types.ts'
+import { type CertificateSigningRequest, type KubeNode, resources } from '../kube/types.ts'
 import { retryDelay, startWorkQueue } from '../kube/work-queue.ts'
 import type { Clock, Disk, Log, Random } from '../ports.ts'
 import type { LedgerEntry } from '../sign/ledger.ts'
@@ -16,6 +16,7 @@ import { readRequest } from './read-request.ts'
 import { RequestHistoryIndex } from './request-history.ts'
 import { RequestMemory } from './request-memory.ts'
 import { requestedSans } from './requested-sans.ts'
+import { requesterOf } from './requester.ts'
 import { kindOf } from './rules/our-signer.ts'
 import { isUndecided } from './rules/undecided.ts'
 import { subjectNode } from './subject-node.ts'
@@ -39,6 +40,8 @@ export interface ApprovalOptions {
   cached(name: string): CertificateSigningRequest | undefined
   /** Makes an Event on the request. */
   report(csr: CertificateSigningRequest, type: 'Normal' | 'Warning', reason: Reason): void
+  /** Told of every change of a Node, reduced to what is judged and its condition Ready. */
+  onNode?(type: ChangeType, node: KubeNode, previous?: KubeNode): void
   /** Told every verdict that took effect, and every new reason for leaving a request pending. */
   onVerdict?(csr: CertificateSigningRequest, verdict: Verdict): void
 }
@@ -48,6 +51,8 @@ export interface ApprovalController {
   csrChanged(type: ChangeType, csr: CertificateSigningRequest, previous?: CertificateSigningRequest): void
   /** To be called with every certificate before it is handed out. */
   certificateIssued(entry: LedgerEntry): void
+  /** Whether all Nodes were seen. */
+  nodesSynced(): boolean
   stop(): Promise<void>
 }
 
@@ -62,15 +67,39 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
   if (policy) checkPolicy(policy)
   const memory = new RequestMemory()
   const history = new RequestHistoryIndex()
-  const queue = startWorkQueue({ name: 'approval', workers, clock, log, process: work })
-  const again = (names: readonly string[]) => {
-    for (const name of names) queue.add(name)
+  const queue = startWorkQueue({ name: 'approval', workers, clock, log, process: work, rank })
+  /** Requests that were there before: in which order they are judged is known when all certificates are. */
+  let early: Set<string> | undefined = new Set()
+  const enqueue = (name: string) => {
+    if (early) early.add(name)
+    else queue.add(name)
+  }
+  const again = (names: Iterable<string>) => {
+    for (const name of names) enqueue(name)
   }
   const cluster = followCluster(
     options,
     nodeName => again(memory.followers(nodeName)),
     () => again(memory.following()),
   )
+
+  const begin = () => {
+    const names = early ?? []
+    early = undefined
+    again(names)
+  }
+  cluster.certificatesKnown.then(begin, error => {
+    log.error('the ledger cannot be read: no serving request is approved', { error: String(error) })
+    begin()
+  })
+
+  /** Least remaining life first: a node whose certificate lapsed, or that never had one, is out of service. */
+  function rank(name: string): number {
+    const csr = cached(name)
+    const requester = csr && requesterOf(csr, policy)
+    if (requester?.kind !== 'node') return 0
+    return cluster.certified.expiryOf(csr?.spec.signerName ?? '', requester.nodeName) ?? 0
+  }
 
   /** Milliseconds until the request is to be looked at again, or undefined. */
   async function work(name: string, signal: AbortSignal): Promise<number | undefined> {
@@ -211,8 +240,9 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
       }
       // A deletion may be followed at once by a new request of the same name, which owes the old one nothing.
       if (type === 'DELETED' || !judgeable) memory.forget(name)
-      if (judgeable) queue.add(name)
+      if (judgeable) enqueue(name)
     },
+    nodesSynced: cluster.nodesSynced,
     certificateIssued: entry => cluster.certified.addEntry(entry, clock.now()),
     async stop() {
       await Promise.all([queue.stop(), cluster.stop()])

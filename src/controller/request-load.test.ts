@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { isStatus } from '../kube/client.ts'
 import { csrCondition } from '../kube/csr-conditions.ts'
 import { type CertificateSigningRequest, resources } from '../kube/types.ts'
+import type { LedgerEntry } from '../sign/ledger.ts'
 import { type ControlledCluster, calm, onCluster } from '../testing/controlled-cluster.ts'
 
 const csrs = resources.certificateSigningRequests
@@ -174,5 +175,51 @@ test(
     await calm()
     assert.equal(await cluster.fate(name), 'Approved AutoApproved, issued')
     assert.deepEqual(await cluster.eventsOf(name), ['Normal AutoApproved'])
+  }),
+)
+
+test(
+  'of the requests that wait when the controllers start, the one whose certificate expires first is judged first',
+  onCluster(async cluster => {
+    const entries: LedgerEntry[] = []
+    const first = await cluster.start({ ledger: { record: async entry => void entries.push(entry) } })
+    const nodes = Array.from({ length: 12 }, (_, index) => `n${index}`)
+    for (const node of nodes) {
+      await cluster.ask({ by: cluster.bootstrapper, node })
+      await cluster.clock.advance(60_000)
+      await calm()
+    }
+    await first.stop()
+    const before = cluster.log.fields.length
+    const renewals = new Map<string, string>()
+    for (const node of nodes.toReversed())
+      renewals.set(await cluster.ask({ by: await cluster.node(node), node }), node)
+    await cluster.start({ issued: replayed(entries) })
+    const told = cluster.log.fields.slice(before) as ({ csr?: string; outcome?: string } | undefined)[]
+    const judged = told.flatMap(fields => (fields?.outcome ? [renewals.get(fields.csr ?? '')] : []))
+    assert.deepEqual(judged, nodes)
+  }),
+)
+
+async function* replayed(entries: readonly LedgerEntry[]) {
+  yield* entries
+}
+
+test(
+  'with a ledger that cannot be read client requests are judged, serving requests are not approved',
+  onCluster(async cluster => {
+    const issued = (async function* (): AsyncGenerator<LedgerEntry> {
+      yield* []
+      throw new Error('the ledger is torn')
+    })()
+    await cluster.start({ issued })
+    await cluster.register('a', [['InternalIP', '10.0.0.1']])
+    assert.equal(
+      await cluster.fate(await cluster.ask({ by: cluster.bootstrapper, node: 'a' })),
+      'Approved AutoApproved, issued',
+    )
+    const ask = await asker(cluster, 'a')
+    assert.equal(await cluster.fate(await ask('10.0.0.1')), 'pending')
+    assert.ok(cluster.log.lines.some(line => line.startsWith('error: the ledger cannot be read')))
   }),
 )

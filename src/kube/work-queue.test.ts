@@ -67,6 +67,22 @@ test('no more than the given workers work at once', async () => {
   assert.deepEqual(work.running, ['a', 'c'])
 })
 
+test('of those that wait for a worker the one of the smallest rank comes first', async () => {
+  const work = gatedWork()
+  const ranks: Record<string, number> = { a: 3, b: 2, c: 1, d: 2 }
+  const { queue } = setUp(work.process, { workers: 1, rank: key => ranks[key] ?? 0 })
+  for (const key of ['a', 'b', 'd']) queue.add(key)
+  await settle()
+  queue.add('c')
+  const order = []
+  while (work.running.length > 0) {
+    const [key = ''] = work.running
+    order.push(key)
+    await work.end(key)
+  }
+  assert.deepEqual(order, ['b', 'c', 'd', 'a'])
+})
+
 test('a failing key comes back after 200 ms, doubling, and success forgets it', async () => {
   const tries: number[] = []
   const log = recordingLog()

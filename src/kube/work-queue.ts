@@ -1,4 +1,5 @@
 import type { Clock, Log, Timer } from '../ports.ts'
+import { PriorityQueue } from './priority-queue.ts'
 
 /** C-2: an item that fails the n-th time in a row comes back after 200 ms · 2ⁿ, at most 1000 s. */
 const FIRST_RETRY = 200
@@ -16,6 +17,8 @@ export interface WorkQueueOptions {
    * later (see `addRateLimited`). A returned number is the milliseconds after which to look again.
    */
   process(key: string, signal: AbortSignal): Promise<number | undefined> | Promise<void>
+  /** Asked when a key begins to wait: of those that wait for a worker the smallest comes first. Absent: the oldest. */
+  rank?(key: string): number
 }
 
 /** client-go's rate-limited work queue: keys, not events, so a burst of changes to one object is one piece of work. */
@@ -37,8 +40,9 @@ export interface WorkQueue {
 
 export function startWorkQueue(options: WorkQueueOptions): WorkQueue {
   const { name, workers, clock, log, process } = options
-  /** Wanted, in order, and not being worked on. */
+  /** Wanted, and not being worked on. */
   const waiting = new Set<string>()
+  const order = new PriorityQueue()
   const processing = new Map<string, Promise<void>>()
   /** Wanted again while being worked on. */
   const dirty = new Set<string>()
@@ -50,16 +54,23 @@ export function startWorkQueue(options: WorkQueueOptions): WorkQueue {
   function add(key: string): void {
     if (stopping.signal.aborted) return
     if (processing.has(key)) dirty.add(key)
-    else waiting.add(key)
+    else wait(key)
     // Not in the caller's turn: a burst of changes to one object stays one piece of work.
     if (!scheduled) queueMicrotask(startWork)
     scheduled = true
   }
 
+  function wait(key: string): void {
+    if (waiting.has(key)) return
+    waiting.add(key)
+    order.put(key, options.rank?.(key) ?? 0)
+  }
+
   function startWork(): void {
     scheduled = false
-    for (const key of waiting) {
-      if (processing.size >= workers || stopping.signal.aborted) return
+    while (processing.size < workers && !stopping.signal.aborted) {
+      const key = order.take()
+      if (key === undefined) return
       waiting.delete(key)
       processing.set(key, work(key))
     }
@@ -84,7 +95,7 @@ export function startWorkQueue(options: WorkQueueOptions): WorkQueue {
       }
     } finally {
       processing.delete(key)
-      if (dirty.delete(key)) waiting.add(key)
+      if (dirty.delete(key)) wait(key)
       startWork()
     }
   }
@@ -124,6 +135,7 @@ export function startWorkQueue(options: WorkQueueOptions): WorkQueue {
     async stop() {
       stopping.abort()
       waiting.clear()
+      order.clear()
       dirty.clear()
       for (const { timer } of delayed.values()) timer.cancel()
       delayed.clear()
