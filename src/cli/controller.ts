@@ -1,9 +1,10 @@
 import { hostname } from 'node:os'
 import type { Command } from 'commander'
+import { collectDefaultMetrics, Registry } from 'prom-client'
 import { parseCertificateLifetime } from '../cluster/go-duration.ts'
 import { hostPorts } from '../cluster/host-ports.ts'
 import { parsePolicyFile } from '../cluster/policy-file.ts'
-import { type ControllerName, controllerNames } from '../controller/controller-name.ts'
+import { type ControllerName, clusterControllers, controllerNames } from '../controller/controller-name.ts'
 import type { SigningCa } from '../controller/options.ts'
 import { startControllers } from '../controller/start-controllers.ts'
 import { RollcallError, systemCode } from '../errors.ts'
@@ -13,6 +14,7 @@ import { signerNames } from '../kube/types.ts'
 import type { CommandIo, ConnectionFlags } from './command-io.ts'
 import { addConnectionOptions } from './connect-kubeconfig.ts'
 import { lineLog } from './line-log.ts'
+import { type ListenAddress, listenAddress, serveMetrics } from './serve-metrics.ts'
 import { untilStopped } from './until-stopped.ts'
 
 interface ControllerFlags extends ConnectionFlags {
@@ -23,6 +25,7 @@ interface ControllerFlags extends ConnectionFlags {
   certLifetime: string
   only?: string
   leaderElection: boolean
+  metricsListen?: ListenAddress
 }
 
 export function register(program: Command, io: CommandIo): void {
@@ -34,8 +37,16 @@ export function register(program: Command, io: CommandIo): void {
     .option('--root-ca-file <file>', 'published as kube-root-ca.crt in every namespace')
     .option('--policy <file>', 'how serving requests are judged; without it they stay pending')
     .option('--cert-lifetime <duration>', "longest life of a node's certificate", '8760h')
-    .option('--only <controllers>', `comma list of ${controllerNames.join(', ')}`)
+    .option(
+      '--only <controllers>',
+      `comma list of ${controllerNames.join(', ')}; default: all but service-accounts`,
+    )
     .option('--no-leader-election', 'work at once: for a single replica')
+    .option(
+      '--metrics-listen <address:port>',
+      'serve Prometheus metrics over plain HTTP there, like 127.0.0.1:9108',
+      listenAddress,
+    )
   addConnectionOptions(command).action((flags: ControllerFlags) => controller(flags, io))
 }
 
@@ -49,12 +60,13 @@ async function controller(flags: ControllerFlags, io: CommandIo): Promise<void> 
   const rootCertificates =
     flags.rootCaFile === undefined ? '' : await read(flags.rootCaFile, '--root-ca-file')
   const certificateLifetimeSeconds = parseCertificateLifetime(flags.certLifetime)
-  const only = flags.only === undefined ? undefined : namesOf(flags.only)
+  const only = flags.only === undefined ? clusterControllers : namesOf(flags.only)
   const api = await io.connect(flags)
   const log = lineLog()
   if (!policy)
     log.warn('no policy: kubelet-serving requests stay pending; give --policy FILE to have them judged')
   if (!signingCa) log.warn('no --signing-cert: approved requests are left to another signer')
+  const metrics = flags.metricsListen && (await openMetrics(flags.metricsListen))
   const running = startControllers({
     client: api.client,
     clock: hostPorts.clock,
@@ -65,13 +77,23 @@ async function controller(flags: ControllerFlags, io: CommandIo): Promise<void> 
     certificateLifetimeSeconds,
     rootCertificates,
     ...(policy && { approvalPolicy: policy }),
-    ...(only && { only }),
+    only,
+    ...(metrics && { metrics: metrics.registry }),
     ...(flags.leaderElection && { leaderElection: election() }),
   })
   io.stdout(`ready ${api.server}\n`)
+  if (metrics) io.stdout(`  metrics ${metrics.url}\n`)
   await stopped
   await running.stop()
+  await metrics?.close()
   api.close()
+}
+
+async function openMetrics(address: ListenAddress) {
+  const registry = new Registry()
+  // Looking at the event loop a hundred times a second, prom-client's default, would keep an idle machine awake.
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100 })
+  return { registry, ...(await serveMetrics(address, registry)) }
 }
 
 function election() {

@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import { createTokenIssuer } from '../apiserver/access/authentication/service-account/token-issuer.ts'
+import { completingWrites } from '../apiserver/access/bootstrap-policy/reconcile.ts'
 import { reconcileBootstrapPolicy } from '../apiserver/access/bootstrap-policy.ts'
 import { createAccess } from '../apiserver/access/create-access.ts'
 import { createApi } from '../apiserver/create-api.ts'
@@ -18,6 +19,7 @@ import type { Clock, Disk, Log, Random } from '../ports.ts'
 import { publishApiService } from './api-service.ts'
 import { openAuditLog } from './audit-log.ts'
 import { ensureBootstrapKubeconfig } from './bootstrap-kubeconfig.ts'
+import { publishClusterInfo } from './cluster-info.ts'
 import type { DataDirectory } from './data-directory.ts'
 import { publishClientCas } from './extension-authentication.ts'
 import { identities } from './identities.ts'
@@ -26,7 +28,7 @@ import { loopbackClient } from './loopback-client.ts'
 import { leafLifetime, openPki, type Pki } from './pki.ts'
 import { replaceFile } from './pki-files.ts'
 import { reconcilePolicy, seed, storedPolicy } from './seed.ts'
-import { seedNamespaces, seedObjects } from './seed-objects.ts'
+import { controllersPolicy, kubeadmBindings, seedNamespaces } from './seed-objects.ts'
 
 export interface ControlPlaneOptions {
   directory: DataDirectory
@@ -124,8 +126,13 @@ async function start(
   server = `https://${options.bind.includes(':') ? `[${options.bind}]` : options.bind}:${running.port}`
 
   await seed(client, seedNamespaces)
-  await reconcilePolicy(client, reconcileBootstrapPolicy(storedPolicy(reader)))
-  await seed(client, seedObjects(clusterInfo(server, pki.ca.pem)))
+  const stored = storedPolicy(reader)
+  await reconcilePolicy(client, [
+    ...reconcileBootstrapPolicy(stored),
+    ...completingWrites(stored, controllersPolicy),
+  ])
+  await seed(client, kubeadmBindings())
+  await publishClusterInfo(client, server, pki.ca.pem)
   await publishApiService(client, options.bind, running.port)
   await publishClientCas(client, pki.ca.pem, clock.now())
   seeded = true
@@ -133,29 +140,12 @@ async function start(
   await keepBootstrapKubeconfig(server, pki, client, options, cleanups)
   keepServingCertificate(running, options, pkiOptions, cleanups)
   if (options.approvalPolicy) {
-    const controllers = await startOwnControllers(options, pki, loopback)
+    const controllers = await startOwnControllers(options, pki, loopback, metrics)
     cleanups.push(() => controllers.stop())
   }
   // Comes first when all is stopped: whoever balances load is told before anything ends.
   cleanups.push(() => api.beginShutdown())
   return { server, pki, client, stop }
-}
-
-function clusterInfo(server: string, certificateAuthority: string): string {
-  // kubeadm's cluster-info has no user; the encoder wants one, so it is written here.
-  const data = Buffer.from(certificateAuthority).toString('base64')
-  return `apiVersion: v1
-clusters:
-- cluster:
-    certificate-authority-data: ${data}
-    server: ${server}
-  name: ""
-contexts: null
-current-context: ""
-kind: Config
-preferences: {}
-users: null
-`
 }
 
 async function writeAdminKubeconfig(server: string, pki: Pki, options: ControlPlaneOptions): Promise<void> {
@@ -221,6 +211,7 @@ async function startOwnControllers(
   { clock, random, log, approvalPolicy, certificateLifetimeSeconds }: ControlPlaneOptions,
   pki: Pki,
   loopback: Parameters<typeof loopbackClient>[1],
+  metrics: Registry,
 ): Promise<RunningControllers> {
   const ca = { certificate: pki.ca.pem, signer: pki.ca.signer }
   return startControllers({
@@ -232,6 +223,7 @@ async function startOwnControllers(
     certificateLifetimeSeconds,
     rootCertificates: pki.ca.pem,
     ...(approvalPolicy && { approvalPolicy }),
+    metrics,
     // The data directory's lock already makes this process the only one; the Lease tells `csr explain` who decides. The
     // identity is always the same, so that a new process takes over at once after a kill.
     leaderElection: { identity: 'rollcall-embedded', namespace: 'kube-system', name: 'rollcall-controller' },

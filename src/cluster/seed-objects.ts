@@ -1,7 +1,6 @@
-import { controllerRules, tokenRules } from '../controller/rbac.ts'
+import { controllerRules, serviceAccountRules, tokenRules } from '../controller/rbac.ts'
 import type {
   ClusterRole,
-  ConfigMap,
   KubeObject,
   Namespace,
   PolicyRule,
@@ -11,11 +10,12 @@ import type {
 } from '../kube/types.ts'
 import { resources } from '../kube/types.ts'
 import { bootstrapGroup } from './bootstrap-token.ts'
+import { clusterInfo } from './cluster-info.ts'
 
 /** An object that a fresh cluster must hold, with the collection it belongs to. */
-export interface Seed {
+export interface Seed<T extends KubeObject = KubeObject> {
   resource: ResourceRef
-  object: KubeObject
+  object: T
 }
 
 const rbac = 'rbac.authorization.k8s.io'
@@ -25,7 +25,7 @@ function namespace(name: string): Seed {
   return { resource: resources.namespaces, object }
 }
 
-function groupBinding(name: string, role: string, group: string): Seed {
+function groupBinding(name: string, role: string, group: string): Seed<RoleBinding> {
   const object: RoleBinding = {
     apiVersion: `${rbac}/v1`,
     kind: 'ClusterRoleBinding',
@@ -36,7 +36,7 @@ function groupBinding(name: string, role: string, group: string): Seed {
   return { resource: resources.clusterRoleBindings, object }
 }
 
-function clusterRole(name: string, rules: PolicyRule[]): Seed {
+function clusterRole(name: string, rules: PolicyRule[]): Seed<ClusterRole> {
   const object: ClusterRole = { apiVersion: `${rbac}/v1`, kind: 'ClusterRole', metadata: { name }, rules }
   return { resource: resources.clusterRoles, object }
 }
@@ -47,7 +47,7 @@ function namespacedGrant(
   name: string,
   rules: PolicyRule[],
   to: { kind: 'User' | 'Group'; name: string },
-): Seed[] {
+): Seed<Role | RoleBinding>[] {
   const metadata = { name, namespace }
   const apiVersion = `${rbac}/v1`
   const role: Role = { apiVersion, kind: 'Role', metadata, rules }
@@ -74,24 +74,22 @@ export const seedNamespaces: readonly Seed[] = [
   'kube-node-lease',
 ].map(namespace)
 
-/** The controllers in this process: no more rights than src/controller/rbac.ts names. */
-const controllersBindings: readonly Seed[] = [
-  clusterRole('rollcall:controllers', controllerRules),
+/**
+ * Rights of the controllers in this process: no more than src/controller/rbac.ts names. Brought up to date at each start,
+ * since a new version may need more.
+ */
+const controllersSeeds = [
+  clusterRole('rollcall:controllers', [...controllerRules, ...serviceAccountRules]),
   groupBinding('rollcall:controllers', 'rollcall:controllers', 'rollcall:controllers'),
   ...namespacedGrant('kube-system', 'rollcall:tokens', tokenRules, {
     kind: 'Group',
     name: 'rollcall:controllers',
   }),
 ]
+export const controllersPolicy = controllersSeeds.map(({ object }) => object)
 
 /** The bindings that kubeadm makes under the names that it gives them (A-41). */
-export function seedObjects(clusterInfoKubeconfig: string): Seed[] {
-  const clusterInfo: ConfigMap = {
-    apiVersion: 'v1',
-    kind: 'ConfigMap',
-    metadata: { name: 'cluster-info', namespace: 'kube-public' },
-    data: { kubeconfig: clusterInfoKubeconfig },
-  }
+export function kubeadmBindings(): Seed[] {
   return [
     groupBinding('kubeadm:cluster-admins', 'cluster-admin', 'kubeadm:cluster-admins'),
     groupBinding('kubeadm:kubelet-bootstrap', 'system:node-bootstrapper', bootstrapGroup),
@@ -109,7 +107,11 @@ export function seedObjects(clusterInfoKubeconfig: string): Seed[] {
       [{ verbs: ['get'], apiGroups: [''], resources: ['configmaps'], resourceNames: ['cluster-info'] }],
       { kind: 'User', name: 'system:anonymous' },
     ),
-    ...controllersBindings,
-    { resource: resources.configMaps, object: clusterInfo },
   ]
+}
+
+/** All of it, for a cluster that is made in memory. */
+export function seedObjects(clusterInfoKubeconfig: string): Seed[] {
+  const info = { resource: resources.configMaps, object: clusterInfo(clusterInfoKubeconfig) }
+  return [...kubeadmBindings(), ...controllersSeeds, info]
 }

@@ -10,3 +10,8 @@ export const controllerNames = [
 ] as const
 
 export type ControllerName = (typeof controllerNames)[number]
+
+/** What `rollcall controller` runs unless told: kube-controller-manager makes the default service accounts itself. */
+export const clusterControllers: readonly ControllerName[] = controllerNames.filter(
+  name => name !== 'service-accounts',
+)

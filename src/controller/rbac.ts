@@ -29,8 +29,12 @@ export const controllerRules: PolicyRule[] = [
   { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['list', 'watch'] },
   { apiGroups: ['networking.k8s.io'], resources: ['servicecidrs'], verbs: ['list', 'watch'] },
   { apiGroups: [''], resources: ['configmaps'], verbs: ['list', 'watch', 'create', 'update'] },
-  { apiGroups: [''], resources: ['serviceaccounts'], verbs: ['list', 'watch', 'create'] },
   { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update'] },
+]
+
+/** For the controller service-accounts, which only a cluster without kube-controller-manager needs. */
+export const serviceAccountRules: PolicyRule[] = [
+  { apiGroups: [''], resources: ['serviceaccounts'], verbs: ['list', 'watch', 'create'] },
 ]
 
 /** Bound in namespace kube-system only: bootstrap tokens are Secrets. */
