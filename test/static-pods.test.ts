@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
@@ -317,6 +317,71 @@ onMachine(
     )
     assert.ok(log.includes('GREETING=hello env-node-a'))
     assert.equal(log.at(-1), 'arg env-node-a-$(UNKNOWN)-$(POD)')
+  },
+)
+
+onMachine(
+  'as root a process gets its volumes where it wants them, read-only too, and nobody else sees them',
+  async machine => {
+    mkdirSync(machine.in('source'))
+    mkdirSync(machine.in('target'))
+    mkdirSync(machine.in('scratch'))
+    machine.note('source/file', 'hello\n')
+    const script = `
+    cat ${machine.in('target/file')}
+    echo no >${machine.in('target/new')} || echo read-only
+    echo mine >${machine.in('scratch/file')} && cat ${machine.in('scratch/file')}
+    echo init left $(cat ${machine.in('scratch/init')})`
+    const scratch = { name: 'scratch', mountPath: machine.in('scratch') }
+    machine.write({
+      name: 'web',
+      script,
+      spec: {
+        restartPolicy: 'Never',
+        securityContext: { runAsUser: 65_534 },
+        volumes: [
+          { name: 'data', hostPath: { path: machine.in('source'), type: 'Directory' } },
+          { name: 'scratch', emptyDir: {} },
+        ],
+        initContainers: [
+          {
+            name: 'init',
+            image: 'host',
+            command: ['/bin/sh', '-c', `echo it >${machine.in('scratch/init')}`],
+            volumeMounts: [scratch],
+          },
+        ],
+        containers: [
+          {
+            name: 'main',
+            image: 'host',
+            command: ['/bin/sh', '-c', script],
+            volumeMounts: [{ name: 'data', mountPath: machine.in('target'), readOnly: true }, scratch],
+          },
+        ],
+      },
+    })
+    chmodSync(machine.path, 0o755)
+    const { pods, runtime } = machine.startAgent()
+    if (process.getuid?.() !== 0) {
+      await eventually('it is refused', () => statusOf(pods, 'web')?.reason === 'Unsupported')
+      return
+    }
+    const status = await eventually(
+      'it has ended',
+      () => statusOf(pods, 'web')?.containerStatuses[0]?.state.terminated,
+    )
+    const record = runtime.containers().find(({ container }) => container === 'main')
+    const log = readFileSync(runtime.logPath(record!), 'utf8')
+    assert.equal((status as { exitCode: number }).exitCode, 0, log)
+    const lines = log.split('\n').filter(line => !line.includes('Read-only file system'))
+    assert.deepEqual(lines, ['hello', 'read-only', 'mine', 'init left it', ''])
+    assert.deepEqual(await hostPorts.disk.list(machine.in('target')), [], 'the mount is the process’s own')
+    machine.remove('web.json')
+    await eventually(
+      'its volumes are gone',
+      async () => (await hostPorts.disk.list(`${machine.stateDirectory}/volumes`)).length === 0,
+    )
   },
 )
 

@@ -1,5 +1,6 @@
 import { commandLineOf, environmentOf, type NodeFacts } from '../environment.ts'
 import type { Container, StaticPod } from '../pod.ts'
+import { mountPrefix, mountsOf } from './mounts.ts'
 import { userOf } from './process-rules.ts'
 
 /** Where programs are looked for that the manifest names without a path. */
@@ -8,7 +9,7 @@ const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
 const setpriv = '/usr/bin/setpriv'
 
 export interface ProcessCommand {
-  /** Put before what is run: gives up rights. */
+  /** Put before what is run: mounts its volumes, gives up rights. */
   prefix: string[]
   command: string[]
   environment: Record<string, string>
@@ -19,12 +20,15 @@ export interface ProcessCommand {
 export function processCommand(
   pod: StaticPod,
   container: Container,
-  facts: NodeFacts & { agentUser: number },
+  facts: NodeFacts & { agentUser: number; volumesRoot: string },
 ): ProcessCommand {
   const declared = environmentOf(container, pod, facts)
   const environment = { PATH: defaultPath, HOSTNAME: facts.nodeName, ...declared }
   return {
-    prefix: rightsPrefix(pod, container, facts.agentUser),
+    prefix: [
+      ...mountPrefix(mountsOf(pod, container, facts.volumesRoot)),
+      ...rightsPrefix(pod, container, facts.agentUser),
+    ],
     command: commandLineOf(container, declared),
     environment,
     directory: container.workingDir ?? '/',

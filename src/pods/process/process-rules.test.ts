@@ -30,19 +30,14 @@ test('what a process cannot be given is refused, each with its field', () => {
     [{ image: 'nginx:1' }, {}, /^container c: image: is nginx:1; the runtime "process" has none/],
     [{ command: [] }, {}, /^container c: command: is missing/],
     [
-      { volumeMounts: [{ name: 'v', mountPath: '/data' }] },
-      hostPath('/srv/data'),
-      /mountPath: is \/data; a process sees the volume v where it is, at \/srv\/data/,
-    ],
-    [
       { volumeMounts: [{ name: 'v', mountPath: '/t' }] },
-      { volumes: [{ name: 'v', emptyDir: {} }] },
-      /has only hostPath volumes/,
+      { volumes: [{ name: 'v', emptyDir: { medium: 'Memory' } }] },
+      /has no emptyDir of this medium/,
     ],
     [
-      { volumeMounts: [{ name: 'v', mountPath: '/srv', readOnly: true }] },
-      hostPath('/srv'),
-      /^container c: readOnly: is not enforced/,
+      { volumeMounts: [{ name: 'v', mountPath: '/t', subPath: 'a' }] },
+      { volumes: [{ name: 'v', emptyDir: {} }] },
+      /volume v: subPath a cannot be mounted/,
     ],
     [{ resources: { limits: { memory: '1Gi' } } }, {}, /^container c: limits: is not enforced/],
     [{ securityContext: { readOnlyRootFilesystem: true } }, {}, /readOnlyRootFilesystem: is not enforced/],
@@ -63,16 +58,23 @@ test('what a process cannot be given is refused, each with its field', () => {
   assert.deepEqual(processRefusals(podWith({}), root), [])
 })
 
-test('a mount at its own path is no matter, with slashes and subPath; unless only its name is alike', () => {
-  const refusals = (mountPath: string, subPath?: string) =>
-    processRefusals(
-      podWith({ volumeMounts: [{ name: 'v', mountPath, ...(subPath && { subPath }) }] }, hostPath('/srv/')),
-      root,
-    ).length
-  assert.deepEqual(
-    [refusals('/srv'), refusals('/srv//'), refusals('/srv/a', 'a'), refusals('/srv2'), refusals('/srv', 'a')],
-    [0, 0, 0, 1, 1],
-  )
+test('a hostPath at its own path needs no mount, with slashes and subPath; all else needs root', () => {
+  const refusals = (
+    agentUser: number,
+    mountPath: string,
+    more: { subPath?: string; readOnly?: boolean } = {},
+  ) => {
+    const pod = podWith({ volumeMounts: [{ name: 'v', mountPath, ...more }] }, hostPath('/srv/'))
+    return processRefusals(pod, { agentUser, allowRoot: true }).length
+  }
+  for (const agentUser of [0, 1000]) {
+    assert.equal(refusals(agentUser, '/srv'), 0)
+    assert.equal(refusals(agentUser, '/srv//'), 0)
+    assert.equal(refusals(agentUser, '/srv/a', { subPath: 'a' }), 0)
+    assert.ok(refusals(agentUser, '/srv', { subPath: 'a' }) > 0)
+    assert.equal(refusals(agentUser, '/srv2'), agentUser === 0 ? 0 : 1)
+    assert.equal(refusals(agentUser, '/srv', { readOnly: true }), agentUser === 0 ? 0 : 1)
+  }
 })
 
 test('a manifest may accept by name what is not enforced, and that it has no image', () => {
@@ -108,7 +110,12 @@ test('rights are given up before the program starts, no more and no less than as
     const pod = podWith(security ? { securityContext: security } : {}, spec)
     const [container] = pod.spec.containers
     assert.ok(container)
-    return processCommand(pod, container, { nodeName: 'a', hostAddress: undefined, agentUser })
+    return processCommand(pod, container, {
+      nodeName: 'a',
+      hostAddress: undefined,
+      agentUser,
+      volumesRoot: '/v',
+    })
       .prefix.slice(1)
       .join(' ')
   }

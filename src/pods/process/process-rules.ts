@@ -1,4 +1,5 @@
 import { annotations, type Container, type StaticPod } from '../pod.ts'
+import { mountsOf, trimmed } from './mounts.ts'
 
 export interface ProcessRules {
   /** User id of the agent. */
@@ -46,7 +47,7 @@ export function processRefusals(pod: StaticPod, rules: ProcessRules): string[] {
       )
     if (!command?.length) at('command: is missing, and there is no image to take it from')
     for (const why of userProblems(pod, container, rules)) at(why)
-    for (const why of mountProblems(pod, container)) at(why)
+    for (const why of mountProblems(pod, container, rules)) at(why)
     for (const field of unenforced(pod, container)) {
       if (!accepted.has(field))
         at(
@@ -74,31 +75,34 @@ function userProblems(
   return allowRoot ? [] : ['would run as root; set runAsUser, or allow it in the configuration of the agent']
 }
 
-function mountProblems({ spec }: StaticPod, { volumeMounts = [] }: Container): string[] {
-  return volumeMounts.flatMap(({ name, mountPath, subPath }) => {
-    const hostPath = spec.volumes?.find(volume => volume.name === name)?.hostPath
-    if (!hostPath) return [`volume ${name}: the runtime "process" has only hostPath volumes`]
-    const source = subPath ? `${hostPath.path}/${subPath}` : hostPath.path
-    const same = trimmed(source) === trimmed(mountPath)
-    return same
-      ? []
-      : [`mountPath: is ${mountPath}; a process sees the volume ${name} where it is, at ${source}`]
+/** Root mounts volumes for the process alone (mounts.ts); anybody else sees a hostPath only where it is. */
+function mountProblems(pod: StaticPod, container: Container, { agentUser }: ProcessRules): string[] {
+  const mounts = mountsOf(pod, container, '(emptyDir)')
+  const problems = (container.volumeMounts ?? []).flatMap(({ name, mountPath, subPath }) => {
+    // What is below a volume belongs to who writes there: root must not follow a link that he put there.
+    if (subPath && mounts.some(({ target }) => target === trimmed(mountPath)))
+      return [`volume ${name}: subPath ${subPath} cannot be mounted; make it a hostPath of its own`]
+    const volume = pod.spec.volumes?.find(volume => volume.name === name)
+    if (volume?.downwardAPI)
+      return [`volume ${name}: the runtime "process" has no downwardAPI volumes; use env`]
+    return volume?.emptyDir?.medium
+      ? [`volume ${name}: the runtime "process" has no emptyDir of this medium`]
+      : []
   })
-}
-
-function trimmed(path: string): string {
-  return path.replace(/\/+/g, '/').replace(/(.)\/$/, '$1')
+  if (agentUser === 0) return problems
+  return [
+    ...problems,
+    ...mounts.map(
+      ({ source, target }) => `mountPath ${target}: without root a process sees ${source} only where it is`,
+    ),
+  ]
 }
 
 /** Names of the fields that ask for what a process does not get. */
-function unenforced(
-  { spec }: StaticPod,
-  { securityContext, resources, volumeMounts = [] }: Container,
-): string[] {
+function unenforced({ spec }: StaticPod, { securityContext, resources }: Container): string[] {
   const profile = (securityContext?.seccompProfile ?? spec.securityContext?.seccompProfile)?.type
   const asked: [string, boolean][] = [
     ['readOnlyRootFilesystem', securityContext?.readOnlyRootFilesystem === true],
-    ['readOnly', volumeMounts.some(({ readOnly }) => readOnly)],
     ['seccompProfile', profile !== undefined && profile !== 'Unconfined'],
     ['capabilities', (securityContext?.capabilities?.add ?? []).length > 0],
     ['capabilities', (securityContext?.capabilities?.drop ?? []).some(name => name !== 'ALL')],

@@ -5,6 +5,7 @@ import { podKey, revisionOf, type StaticPod } from '../pod.ts'
 import type { ContainerRecord, Runtime, StartOrder } from '../runtime.ts'
 import { takeLock } from './agent-lock.ts'
 import { LogRotation } from './log-rotation.ts'
+import { emptyDirFolder } from './mounts.ts'
 import { processCommand } from './process-command.ts'
 import { isRunning } from './process-identity.ts'
 import { processRefusals } from './process-rules.ts'
@@ -38,6 +39,7 @@ export class ProcessRuntime implements Runtime {
   readonly name = 'process'
   readonly #options: ProcessRuntimeOptions
   readonly #root: string
+  readonly #volumes: string
   readonly #pods = new Map<string, StaticPod>()
   readonly #runs = new Map<string, StoredRun>()
   /** Runs of our own children, whose end we are told. */
@@ -55,6 +57,7 @@ export class ProcessRuntime implements Runtime {
       paths: () => running().map(record => this.logPath(record)),
     })
     this.#root = `${options.stateDirectory}/pods`
+    this.#volumes = `${options.stateDirectory}/volumes`
   }
 
   refusals(pod: StaticPod): string[] {
@@ -109,7 +112,11 @@ export class ProcessRuntime implements Runtime {
     const { prefix, command, environment, directory } = processCommand(order.pod, order.container, {
       ...node(),
       agentUser: spawn.user,
+      volumesRoot: this.#volumes,
     })
+    for (const { name, emptyDir } of order.pod.spec.volumes ?? []) {
+      if (emptyDir) await disk.makeDirectory(emptyDirFolder(this.#volumes, order.pod, name), 0o700)
+    }
     const started = {
       ...shimOrder(folder, [...prefix, ...command]),
       environment,
@@ -156,7 +163,9 @@ export class ProcessRuntime implements Runtime {
 
   async removePod(pod: StaticPod): Promise<void> {
     if (!this.#pods.delete(pod.metadata.uid)) return
-    await removeTree(podFolder(this.#root, pod), this.#options.disk)
+    const { disk } = this.#options
+    await removeTree(podFolder(this.#root, pod), disk)
+    await removeTree(podFolder(this.#volumes, pod), disk)
   }
 
   async exec(record: ContainerRecord, command: readonly string[], signal: AbortSignal): Promise<number> {
@@ -169,6 +178,7 @@ export class ProcessRuntime implements Runtime {
     const { prefix, environment, directory } = processCommand(pod, container, {
       ...node(),
       agentUser: spawn.user,
+      volumesRoot: this.#volumes,
     })
     const [program = '', ...args] = [...prefix, ...command]
     const { code } = await spawn.run({
