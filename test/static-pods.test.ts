@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { chmodSync, mkdirSync, readFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
@@ -235,6 +235,22 @@ onMachine(
       () => machine.lines('web').filter(line => line === 'term').length === 2,
     )
     assert.equal(second.runtime.containers()[0]?.state, 'Running')
+  },
+)
+
+onMachine(
+  'a directory of manifests that comes late, or another one in its place, is followed',
+  async machine => {
+    rmSync(machine.directory, { recursive: true })
+    machine.startAgent()
+    mkdirSync(machine.directory)
+    machine.write({ name: 'web', script: service(machine, 'web') })
+    await eventually('it runs', () => machine.lines('web').length === 1)
+    renameSync(machine.directory, machine.in('old'))
+    await eventually('its manifest is gone', () => machine.lines('web').includes('stopped'))
+    mkdirSync(machine.directory)
+    machine.write({ name: 'web', script: service(machine, 'web') })
+    await eventually('it runs again', () => machine.lines('web').length === 3)
   },
 )
 

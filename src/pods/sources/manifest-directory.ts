@@ -56,8 +56,10 @@ export class ManifestDirectory {
 
   async #lookOnce(): Promise<void> {
     if (this.#stopped) return
-    // The watch comes first: what changes after the list is then told.
-    this.#watch ??= this.#startWatch()
+    // The watch comes first: what changes after the list is then told. A new one each time, as another folder may have
+    // taken the place of the one that was watched.
+    this.#watch?.close()
+    this.#watch = this.#startWatch()
     const readings = await this.#readAll()
     if (this.#stopped) return
     this.#schedule(this.#watch ? relistInterval : pollInterval)
