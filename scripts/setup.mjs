@@ -71,8 +71,15 @@ function installDebianPackages() {
         `rollcall: apt-get could not install ${packages.join(', ')}; the tests that need them will say so.`,
       )
     }
+    endServices(missing.flatMap(entry => entry.service ?? []))
   }
   if (needsOldKubectl) unpackOldKubectl()
+}
+
+/** The tests start their own; where no systemd runs there is nothing to end. */
+function endServices(services) {
+  if (services.length === 0 || !existsSync('/run/systemd/system')) return
+  run('systemctl', ['disable', '--now', '--quiet', ...services])
 }
 
 /** kubectl 1.20 collides with an installed kubectl, so it is unpacked into an ignored folder. */

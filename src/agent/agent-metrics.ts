@@ -1,12 +1,13 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { CertificateStatus } from '../hold/certificate-manager.ts'
 import type { Clock } from '../ports.ts'
 
 /** A certificate as the metrics see it. */
 export interface CertificateView {
   /** notAfter of the one that may be presented, milliseconds since the epoch; undefined when none or lapsed. */
   usableUntil(): number | undefined
-  /** notAfter of the one held, lapsed or not. */
-  heldUntil(): number | undefined
+  /** Of the one held, lapsed or not. */
+  status(): Pick<CertificateStatus, 'notBefore' | 'notAfter' | 'deadline' | 'failures'>
 }
 
 export interface AgentMetrics {
@@ -58,18 +59,7 @@ export function createAgentMetrics(
       serving,
     )
   }
-  new Gauge({
-    name: 'rollcall_agent_certificate_ttl_seconds',
-    help: 'Seconds until the certificate expires, negative since when it has expired; absent when there never was one.',
-    labelNames: ['kind'],
-    registers,
-    collect() {
-      for (const [kind, view] of Object.entries({ client, serving })) {
-        const until = view?.heldUntil()
-        if (until !== undefined) this.set({ kind }, secondsUntil(until))
-      }
-    },
-  })
+  registerOwn(registry, { client, ...(serving && { serving }) }, secondsUntil)
   const clientFailures = new Counter({
     name: 'kubelet_certificate_manager_client_expiration_renew_errors',
     help: 'Failed attempts to get a client certificate.',
@@ -92,4 +82,49 @@ export function createAgentMetrics(
     servingRotated: age => rotations.observe(age),
     text: () => registry.metrics(),
   }
+}
+
+/** What the kubelet does not tell: all that an alert needs to know whether a certificate is overdue. */
+function registerOwn(
+  registry: Registry,
+  views: Readonly<Record<string, CertificateView>>,
+  secondsUntil: (moment: number) => number,
+): void {
+  type Status = ReturnType<CertificateView['status']>
+  const gauge = (name: string, help: string, value: (status: Status) => number | undefined) =>
+    new Gauge({
+      name: `rollcall_agent_certificate_${name}`,
+      help,
+      labelNames: ['kind'],
+      registers: [registry],
+      collect() {
+        this.reset()
+        for (const [kind, view] of Object.entries(views)) {
+          const number = value(view.status())
+          if (number !== undefined) this.set({ kind }, number)
+        }
+      },
+    })
+  const seconds = (moment: number | undefined) => (moment === undefined ? undefined : moment / 1000)
+  gauge(
+    'ttl_seconds',
+    'Seconds until the certificate expires, negative since when it has expired; absent when there never was one.',
+    ({ notAfter }) => (notAfter === undefined ? undefined : secondsUntil(notAfter)),
+  )
+  gauge('not_before_timestamp_seconds', 'When the certificate begins to be valid.', status =>
+    seconds(status.notBefore),
+  )
+  gauge('expiration_timestamp_seconds', 'When the certificate ends or ended.', status =>
+    seconds(status.notAfter),
+  )
+  gauge(
+    'rotation_deadline_timestamp_seconds',
+    'When the certificate is or was due to be renewed: between 70 and 90 % of its life (K-33).',
+    status => seconds(status.deadline),
+  )
+  gauge(
+    'failed_attempts',
+    'Attempts to get a certificate that failed since the last that succeeded.',
+    ({ failures }) => failures,
+  )
 }

@@ -306,6 +306,6 @@ class NodeAgent implements Agent {
 function viewOf(manager: CertificateManager): CertificateView {
   return {
     usableUntil: () => manager.current()?.leaf.notAfter,
-    heldUntil: () => manager.held()?.leaf.notAfter,
+    status: () => manager.status(),
   }
 }

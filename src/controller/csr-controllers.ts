@@ -36,6 +36,10 @@ export function startCsrControllers(options: CsrControllersOptions): RunningCont
   const csrsSynced = Promise.withResolvers<void>()
   const events = createEventRecorder({ client, clock, log, component: 'rollcall-controller' })
 
+  const survey = counters.survey.begin({
+    requests: () => (csrs.hasSynced() ? csrs.list() : undefined),
+    nodesSynced: () => approval?.nodesSynced() ?? false,
+  })
   const approval = only.includes('approval')
     ? startApprovalController({
         ...shared,
@@ -46,6 +50,7 @@ export function startCsrControllers(options: CsrControllersOptions): RunningCont
         watchTimeoutSeconds: options.watchTimeoutSeconds,
         report: (csr, type, { code, message }) => events.record(csr, type, code, message),
         onVerdict: counters.verdict,
+        onNode: survey.nodeChanged,
       })
     : undefined
   const signing = only.includes('signing')
@@ -69,17 +74,26 @@ export function startCsrControllers(options: CsrControllersOptions): RunningCont
     resource: resources.certificateSigningRequests,
     ...(options.watchTimeoutSeconds && { watchSeconds: options.watchTimeoutSeconds }),
     onChange(type, csr, previous) {
+      if (type !== 'DELETED') survey.requestChanged(csr)
       approval?.csrChanged(type, csr, previous)
       signing?.csrChanged(csr)
     },
   })
   void csrs.synced.then(csrsSynced.resolve)
   const cleaner = only.includes('cleaning')
-    ? startCleaner({ client, clock, log, synced: csrs.synced, cached: () => csrs.list() })
+    ? startCleaner({
+        client,
+        clock,
+        log,
+        synced: csrs.synced,
+        cached: () => csrs.list(),
+        onCleaned: counters.cleaned,
+      })
     : undefined
 
   return {
     async stop() {
+      survey.end()
       await Promise.all([approval?.stop(), signing?.stop(), cleaner?.stop(), csrs.stop()])
       await events.flush()
     },

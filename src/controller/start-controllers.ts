@@ -15,10 +15,11 @@ import { startServiceAccountPublisher } from './service-account-publisher.ts'
 export function startControllers(options: ControllersOptions): RunningControllers {
   const { approvalPolicy, leaderElection, metrics } = options
   if (approvalPolicy) checkPolicy(approvalPolicy)
+  const authorities = authoritiesOf(options.signers)
   const prepared = {
     ...options,
-    authorities: authoritiesOf(options.signers),
-    counters: metrics ? controllerMetrics(metrics) : noMetrics,
+    authorities,
+    counters: metrics ? controllerMetrics({ ...options, registry: metrics, authorities }) : noMetrics,
   }
   if (!leaderElection) return startAll(prepared)
   const { client, clock, random, log } = options
@@ -46,8 +47,10 @@ function startAll(options: ControllersOptions & CsrControllersOptions): RunningC
   if (wants('token-cleaning')) running.push(startTokenCleaner(options))
   if (wants('bootstrap-signing')) running.push(startBootstrapSigner(options))
   if (wants('service-accounts')) running.push(startServiceAccountPublisher(options))
+  options.counters.running(only)
   return {
     async stop() {
+      options.counters.running([])
       await Promise.all(running.map(controller => controller.stop()))
     },
   }

@@ -7,8 +7,16 @@ const hour = 3_600_000
 const decidedAge = hour
 const pendingAge = 24 * hour
 
+export type CleaningReason =
+  | 'denied over 1 h ago'
+  | 'failed over 1 h ago'
+  | 'pending for over 24 h'
+  | 'approved over 24 h ago, never issued'
+  | 'issued over 1 h ago'
+  | 'the certificate has expired'
+
 /** Why the request is to be deleted at `now` (milliseconds since the epoch), or undefined. Ages are strictly greater. */
-export function cleaningReason(csr: CertificateSigningRequest, now: number): string | undefined {
+export function cleaningReason(csr: CertificateSigningRequest, now: number): CleaningReason | undefined {
   const older = (time: string | undefined, age: number) => time !== undefined && now - Date.parse(time) > age
   const updated = (type: string) => csrCondition(csr, type)?.lastUpdateTime
   const issued = csr.status?.certificate

@@ -2,7 +2,7 @@
 import { isStatus, type KubeClient } from '../kube/client.ts'
 import { type CertificateSigningRequest, resources } from '../kube/types.ts'
 import { type Clock, type Log, sleep } from '../ports.ts'
-import { cleaningReason } from './cleanable.ts'
+import { type CleaningReason, cleaningReason } from './cleanable.ts'
 
 export interface CleanerOptions {
   client: KubeClient
@@ -11,6 +11,8 @@ export interface CleanerOptions {
   /** Resolves when `cached` shows what the server has. */
   synced: Promise<void>
   cached(): readonly CertificateSigningRequest[]
+  /** Told of each request that was deleted. */
+  onCleaned?(reason: CleaningReason): void
 }
 
 const period = 3_600_000
@@ -36,7 +38,7 @@ async function run(options: CleanerOptions, signal: AbortSignal): Promise<void> 
 
 /** One request that cannot be judged or deleted is reported and keeps no other from being cleaned. */
 async function clean(
-  { client, clock, log }: CleanerOptions,
+  { client, clock, log, onCleaned }: CleanerOptions,
   csr: CertificateSigningRequest,
   signal: AbortSignal,
 ): Promise<void> {
@@ -47,6 +49,7 @@ async function clean(
     // Kubernetes deletes without preconditions; with the uid a new request of the same name is safe.
     await client.delete(resources.certificateSigningRequests, { name }, { ...(uid ? { uid } : {}), signal })
     log.info('cleaned up a certificate signing request', { csr: name, reason })
+    onCleaned?.(reason)
   } catch (error) {
     if (signal.aborted || isStatus(error, 'NotFound') || isStatus(error, 'Conflict')) return
     log.error('a certificate signing request could not be cleaned up', { csr: name, error: String(error) })
