@@ -1,6 +1,8 @@
+import { hasCode } from '../errors.ts'
+import type { Secret } from '../keys/secret.ts'
 import { isStatus, type KubeClient } from '../kube/client.ts'
 import { encodeKubeconfig } from '../kube/encode-kubeconfig.ts'
-import { parseKubeconfig, selectContext } from '../kube/kubeconfig.ts'
+import { parseKubeconfig, type SelectedContext, selectContext } from '../kube/kubeconfig.ts'
 import { resources, type Secret as SecretObject } from '../kube/types.ts'
 import type { Clock, Disk, Random } from '../ports.ts'
 import { bootstrapTokenExpiry, createBootstrapToken } from './bootstrap-token.ts'
@@ -26,14 +28,24 @@ export const tokenLifetime = 24 * 3_600_000
  */
 export async function ensureBootstrapKubeconfig(options: BootstrapKubeconfigOptions): Promise<number> {
   const now = options.clock.now()
-  const left = (await expiryOfCurrentToken(options)) - now
-  if (left > tokenLifetime / 2) return left - tokenLifetime / 2
+  const current = await currentToken(options)
+  const left = current.expiresAt - now
+  if (current.token && left > tokenLifetime / 2) {
+    // The API may have come up at another port: the token is as good there.
+    if (current.server !== options.server) await writeKubeconfig(current.token, options)
+    return left - tokenLifetime / 2
+  }
   const made = createBootstrapToken(now + tokenLifetime, options.random)
   await options.client.create(resources.secrets, made.object)
+  await writeKubeconfig(made.token, options)
+  return tokenLifetime / 2
+}
+
+async function writeKubeconfig(token: Secret, options: BootstrapKubeconfigOptions): Promise<void> {
   const text = encodeKubeconfig({
     server: options.server,
     certificateAuthority: { pem: options.certificateAuthority },
-    user: { token: made.token },
+    user: { token },
     names: {
       cluster: 'kubernetes',
       user: 'tls-bootstrap-token-user',
@@ -41,25 +53,45 @@ export async function ensureBootstrapKubeconfig(options: BootstrapKubeconfigOpti
     },
   })
   await replaceFile(options.disk, options.path, text.reveal(), 0o600)
-  return tokenLifetime / 2
 }
 
-/** 0 when there is no usable token: no file, another server, a Secret that is gone or says otherwise. */
-async function expiryOfCurrentToken(options: BootstrapKubeconfigOptions): Promise<number> {
+interface CurrentToken {
+  /** Absent when there is no usable one: no file, a Secret that is gone or says otherwise. */
+  token?: Secret
+  /** Milliseconds since the epoch. */
+  expiresAt: number
+  /** Where the file points to. */
+  server: string
+}
+
+const none: CurrentToken = { expiresAt: 0, server: '' }
+
+async function currentToken(options: BootstrapKubeconfigOptions): Promise<CurrentToken> {
   const text = await readIfThere(options.disk, options.path)
-  if (text === undefined) return 0
-  const { cluster, user } = selectContext(parseKubeconfig(text, options.path))
+  if (text === undefined) return none
+  const selected = selectOwnContext(text, options.path)
+  if (!selected) return none
+  const { cluster, user } = selected
   const [id, secret] = (user.token?.reveal() ?? '').split('.')
-  if (!id || cluster.server !== options.server) return 0
+  if (!id || !user.token) return none
+  const target = { name: `bootstrap-token-${id}`, namespace: 'kube-system' }
   try {
-    const object = await options.client.get<SecretObject>(resources.secrets, {
-      name: `bootstrap-token-${id}`,
-      namespace: 'kube-system',
-    })
-    const agrees = Buffer.from(object.data?.['token-secret'] ?? '', 'base64').toString() === secret
-    return agrees ? bootstrapTokenExpiry(object) : 0
+    const object = await options.client.get<SecretObject>(resources.secrets, target)
+    const stored = Buffer.from(object.data?.['token-secret'] ?? '', 'base64').toString()
+    if (stored !== secret) return none
+    return { token: user.token, expiresAt: bootstrapTokenExpiry(object), server: cluster.server }
   } catch (error) {
-    if (isStatus(error, 'NotFound')) return 0
+    if (isStatus(error, 'NotFound')) return none
+    throw error
+  }
+}
+
+/** Undefined for a file that somebody spoiled: it is ours, and is then written anew. */
+function selectOwnContext(text: string, path: string): SelectedContext | undefined {
+  try {
+    return selectContext(parseKubeconfig(text, path))
+  } catch (error) {
+    if (hasCode(error, 'KUBECONFIG_INVALID')) return undefined
     throw error
   }
 }
