@@ -13,6 +13,7 @@ import type { StoredResource } from './resources/resource.ts'
 import type { SchemaChecks } from './schema-checks.ts'
 import type { Store } from './storage/store.ts'
 import type { Bookmarks } from './watch/bookmarks.ts'
+import type { WatchLines } from './watch/watch-event.ts'
 import type { WatchHub } from './watch/watch-hub.ts'
 
 export interface Limits {
@@ -45,6 +46,7 @@ export interface Core {
   resources: ResourceIndex
   schemas: SchemaChecks
   hub: WatchHub
+  lines: WatchLines
   bookmarks: Bookmarks
   seats: Seats
   clock: Clock

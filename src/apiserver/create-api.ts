@@ -27,6 +27,7 @@ import { type SchemaChecks, servedSchemas } from './schema-checks.ts'
 import { observeWrites } from './storage/observe-writes.ts'
 import type { Store } from './storage/store.ts'
 import { Bookmarks } from './watch/bookmarks.ts'
+import { WatchLines } from './watch/watch-event.ts'
 import { WatchHub } from './watch/watch-hub.ts'
 import { apiError } from './wire/api-error.ts'
 
@@ -114,6 +115,7 @@ function coreOf(options: ApiOptions, store: Store, closing: AbortSignal): Core {
     resources: indexResources(options.resources),
     schemas: options.schemas ?? servedSchemas,
     hub: new WatchHub(store),
+    lines: new WatchLines(),
     bookmarks: new Bookmarks(clock, limits.bookmarkSeconds),
     seats: new Seats(clock, limits.fairness),
     clock,

@@ -93,3 +93,8 @@ export function sharedObject<T extends KubeObject>(stored: Stored): T {
   }
   return object as T
 }
+
+/** For a version that was replaced long enough ago: who still asks gets it parsed anew. */
+export function forgetParsed(stored: Stored): void {
+  parsed.delete(stored)
+}

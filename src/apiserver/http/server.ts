@@ -141,22 +141,19 @@ function listenError(error: Error, port: number, host: string): Error {
   return new RollcallError('PORT_IN_USE', text, { host, port }, { cause: error })
 }
 
+/** One for all: a reason of its own costs each request the capture of a stack. */
+const left = new Error('the client has left or has its answer')
+
 async function handle(
   { api, clock, bodyBytes = defaultLimits.bodyBytes }: ServeOptions,
   request: Http2ServerRequest,
   response: Http2ServerResponse,
 ): Promise<void> {
   const gone = new AbortController()
-  response.on('close', () => gone.abort())
-  response.on('error', () => gone.abort())
+  response.on('close', () => gone.abort(left))
+  response.on('error', () => gone.abort(left))
   const peer = connectionPeer(request)
-  const slow = clock.after(BODY_TIMEOUT, () => request.destroy())
-  const body = await readRequestBody(request, bodyBytes).catch(() => {
-    // The client left in the middle, or was too slow.
-    gone.abort()
-    return undefined
-  })
-  slow.cancel()
+  const body = hasNoBody(request) ? noBody : await readInTime(clock, request, bodyBytes, gone)
   if (gone.signal.aborted) return
   const answer = body
     ? await api.handle(apiRequest(request, body, gone.signal), peer)
@@ -164,6 +161,32 @@ async function handle(
   // The rest of a body that was refused is not read, so an HTTP/1.1 connection cannot be used again.
   if (!body && request.httpVersionMajor === 1) answer.headers.connection = 'close'
   await respond(response, answer, gone.signal)
+}
+
+const noBody = new Uint8Array()
+
+/** Most requests are reads: for them neither a timer nor a stream is needed. */
+function hasNoBody(request: Http2ServerRequest): boolean {
+  if (request.stream) return request.stream.endAfterHeaders
+  return !('content-length' in request.headers) && !('transfer-encoding' in request.headers)
+}
+
+/** Undefined when the body is too long; aborts `gone` when the client left in the middle or was too slow. */
+async function readInTime(
+  clock: Clock,
+  request: Http2ServerRequest,
+  bodyBytes: number,
+  gone: AbortController,
+): Promise<Uint8Array | undefined> {
+  const slow = clock.after(BODY_TIMEOUT, () => request.destroy())
+  try {
+    return await readRequestBody(request, bodyBytes)
+  } catch {
+    gone.abort(left)
+    return undefined
+  } finally {
+    slow.cancel()
+  }
 }
 
 const peers = new WeakMap<TLSSocket, Peer>()

@@ -56,6 +56,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
       .catch(error => log.warn('an expired object could not be removed', { key, error: String(error) }))
   })
   for (const { key, expiresAt } of rows) if (expiresAt !== null) expiry.written(key, expiresAt)
+  // Else the first version of everything would be kept as long as the thread.
+  rows.length = 0
   let closed: Promise<void> | undefined
 
   return {

@@ -32,8 +32,8 @@ export async function update(call: Call): Promise<ApiResponse> {
         text: 'Invalid value: 0x0: must be specified for an update',
       },
     ])
-  // Hooks may change what they get, so each try works on a copy.
-  return modify(call, form, { dryRun, next: () => structuredClone(body) })
+  // Hooks may change what they get, so each try works on a copy; with a resourceVersion there is no second one.
+  return modify(call, form, { dryRun, next: () => (given ? body : structuredClone(body)) })
 }
 
 function requireNameOfPath({ path }: Call, body: KubeObject): void {

@@ -64,9 +64,10 @@ const streamed = (body: AsyncIterable<Uint8Array>): ApiResponse => ({
 
 /** Only the first Table of a watch has the columns. */
 function lineMaker(call: Call, form: Form): (change: Change) => Uint8Array {
+  const { clock, lines } = call.core
   let includeColumns = true
   return change => {
-    const bytes = changeLine(call.resource, form, change, { includeColumns, now: call.core.clock.now() })
+    const bytes = changeLine(call.resource, form, change, { includeColumns, now: clock.now(), lines })
     includeColumns = false
     call.core.metrics?.watchEvent(call.resource, bytes.length)
     return bytes

@@ -1,5 +1,6 @@
 /** What a watch writes for an event: one line of JSON, made once for all watches of the same form. */
 import type { Status, WatchEventType } from '../../kube/types.ts'
+import { Recent } from '../recent.ts'
 import type { Form } from '../representation.ts'
 import type { StoredResource } from '../resources/resource.ts'
 import type { Selection } from '../selection.ts'
@@ -33,31 +34,41 @@ const lineEnd = encoder.encode('}\n')
 const line = (type: WatchEventType, object: unknown) =>
   encoder.encode(`${JSON.stringify({ type, object })}\n`)
 
-const lines = new WeakMap<StoreEvent, Map<string, Uint8Array>>()
+/** Lines that several watches want: made once, kept while they are new. */
+export class WatchLines {
+  readonly #known = new WeakMap<StoreEvent, Map<string, Uint8Array>>()
+  /** The store keeps events for watches that resume; only the last ones are wanted by many at once. */
+  readonly #recent = new Recent<StoreEvent>(1000, event => this.#known.delete(event))
+
+  /** `id` tells the forms of an event's line apart. */
+  get(event: StoreEvent, id: string, make: () => Uint8Array): Uint8Array {
+    let known = this.#known.get(event)
+    if (!known) {
+      known = new Map()
+      this.#known.set(event, known)
+      this.#recent.add(event)
+    }
+    let bytes = known.get(id)
+    if (!bytes) {
+      bytes = make()
+      known.set(id, bytes)
+    }
+    return bytes
+  }
+}
 
 /** The line for a change. `includeColumns`: it is the first Table of the watch. `now` in milliseconds. */
 export function changeLine(
   resource: StoredResource,
   form: Form,
   change: Change,
-  options: { includeColumns: boolean; now: number },
+  options: { includeColumns: boolean; now: number; lines: WatchLines },
 ): Uint8Array {
   // Ages in a Table depend on the moment, so only the other forms can be shared.
   if (form.kind === 'table') return tableLine(resource, form, change, options)
   const make = () => (form.kind === 'json' ? jsonLine(resource, change) : partialLine(form, change))
   if (!change.event) return make()
-  let known = lines.get(change.event)
-  if (!known) {
-    known = new Map()
-    lines.set(change.event, known)
-  }
-  const id = `${form.kind} ${form.version} ${change.type}`
-  let bytes = known.get(id)
-  if (!bytes) {
-    bytes = make()
-    known.set(id, bytes)
-  }
-  return bytes
+  return options.lines.get(change.event, `${form.kind} ${form.version} ${change.type}`, make)
 }
 
 function jsonLine(resource: StoredResource, { type, stored, revision }: Change): Uint8Array {
