@@ -6,7 +6,7 @@ import { restartKubelet, showNode } from '../commands.ts'
 import { latestIssued } from '../node-certificates.ts'
 import { currentPairs, leafOf } from '../pair-files.ts'
 
-/** K-30: a kubelet renews between 70 and 90 % of the life; a twentieth more is slack for retries. */
+/** K-33: a kubelet renews between 70 and 90 % of the life; a twentieth more is slack for retries. */
 const overdue = 0.95
 const cause = 'The moment to renew it is over, and no request for a new one is on its way.'
 

@@ -23,7 +23,7 @@ export async function readKubeletConfig(
   const { rotateCertificates, serverTLSBootstrap, tlsCertFile } = config
   const value: KubeletConfigFacts = {
     path,
-    // K-1: false is the default of the API; kubeadm writes true.
+    // K-2: false is the default of the API; kubeadm writes true.
     rotateCertificates: rotateCertificates === true,
     serverTLSBootstrap: serverTLSBootstrap === true,
     ...(typeof tlsCertFile === 'string' && tlsCertFile !== '' && { tlsCertFile }),

@@ -6,7 +6,7 @@ import type { LookAtTls } from './ports.ts'
 const parallel = 16
 const kubeletPort = 10250
 
-/** Looks at the serving certificate of each node, at the address that kube-apiserver would dial (H-1). */
+/** Looks at the serving certificate of each node, at the address that kube-apiserver would dial (H-4). */
 export async function probeNodes(nodes: readonly KubeNode[], lookAtTls: LookAtTls): Promise<NodeProbe[]> {
   const queue = nodes.flatMap(node => {
     const host = dialledAddress(node)
