@@ -30,7 +30,7 @@ function label(severity: Severity, style: ReportStyle): string {
 }
 
 function formatFinding(finding: ReportedFinding, style: ReportStyle): string {
-  const { id, severity, title, symptom, objects, evidence, cause, fix, verify, page } = finding
+  const { id, severity, title, symptom, objects, evidence, cause, fix, verify } = finding
   const shown = style.wide ? objects : objects.slice(0, shownObjects)
   const rest = objects.length > shown.length ? `, and ${objects.length - shown.length} more` : ''
   const times = objects.length > 1 ? `   x${objects.length}` : ''
@@ -47,7 +47,7 @@ function formatFinding(finding: ReportedFinding, style: ReportStyle): string {
       ['', `    ${purpose}`],
     ]),
     ['verify', `${verify.run}   (${verify.purpose})`],
-    ['more', page],
+    ['more', `rollcall doctor explain ${id}`],
   ]
   const body = alignColumns(
     lines.map(line => line.map(printable)),
