@@ -10,6 +10,7 @@ import type { ApiRequest, Peer } from '../../kube/transport.ts'
 import { connectUndici } from '../../kube/undici-transport.ts'
 import { silentLog } from '../../ports.ts'
 import { type ForeignPair, foreignPair } from '../../testing/https-server.ts'
+import { createManualClock } from '../../testing/manual-clock.ts'
 import type { Api } from '../api.ts'
 import { smallApi } from '../testing/small-api.ts'
 import { type RunningServer, serve } from './server.ts'
@@ -140,6 +141,54 @@ describe('the HTTPS server', () => {
     stream.end(body)
     const [headers] = await once(stream, 'response')
     assert.equal(headers[':status'], 413)
+  })
+
+  it('answers 429 to a body that there is no room for, and still takes small ones', async t => {
+    const server = await serve({
+      api: echo([]),
+      port: 0,
+      tls: tlsOf(serverPair),
+      clock: systemClock,
+      log: silentLog,
+      bodyBudget: { total: 3000, connection: 3000, free: 1000 },
+    })
+    t.after(() => server.close())
+    const session = await http2(t, server)
+    const post = { ':path': '/', ':method': 'POST' }
+    // Under way, and taking all the room there is.
+    const slow = session.request(post)
+    slow.write(new Uint8Array(4000))
+    const transport = client(t, server)
+    const send = async (bytes: number) =>
+      (await transport.request({ ...get('/'), method: 'POST', body: new Uint8Array(bytes) })).status
+    while ((await send(1500)) !== 429);
+    assert.equal(await send(900), 200)
+    slow.end()
+    await once(slow, 'response')
+    assert.equal(await send(1500), 200)
+  })
+
+  it('does not keep a large answer for a client that does not take it', async t => {
+    const clock = createManualClock(0)
+    const body = new Uint8Array(32 * 1024 * 1024)
+    const api: Api = { ...echo([]), handle: async () => ({ status: 200, headers: {}, body }) }
+    const server = await serve({ api, port: 0, tls: tlsOf(serverPair), clock, log: silentLog })
+    t.after(() => server.close())
+    const socket = tls({ port: server.port, host: '127.0.0.1', ca: serverPair.certificate })
+    socket.on('error', () => {})
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+    await once(socket, 'data')
+    socket.pause()
+    assert.equal(clock.pending(), 1)
+    await clock.advance(60_000)
+    let received = 0
+    socket.on('data', (chunk: Buffer) => {
+      received += chunk.length
+    })
+    socket.resume()
+    await once(socket, 'close')
+    assert.ok(received < body.length)
+    assert.equal(clock.pending(), 0)
   })
 
   it('changes its certificate for new connections without a restart', async t => {

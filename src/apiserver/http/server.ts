@@ -10,15 +10,16 @@ import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { RollcallError, systemCode } from '../../errors.ts'
 import type { Secret } from '../../keys/secret.ts'
-import type { ApiRequest, Peer } from '../../kube/transport.ts'
+import type { ApiRequest, ApiResponse, Peer } from '../../kube/transport.ts'
 import type { Clock, Log } from '../../ports.ts'
 import type { Api } from '../api.ts'
 import { defaultLimits } from '../call.ts'
-import { statusResponse } from '../response.ts'
+import { statusResponse, tooManyRequests } from '../response.ts'
 import { apiError } from '../wire/api-error.ts'
+import { BodyBudget, type BodyBudgetLimits, type Share } from './body-budget.ts'
 import { impersonationValues } from './impersonation-values.ts'
 import { peerOf } from './peer.ts'
-import { readRequestBody } from './request-body.ts'
+import { type BodyRefusal, readRequestBody } from './request-body.ts'
 import { respond } from './respond.ts'
 
 /** The serving pair, and the CAs (PEM) whose names are sent to clients that look for a certificate to present. */
@@ -39,6 +40,8 @@ export interface ServeOptions {
   log: Log
   /** Bytes of a request body; above it 413. */
   bodyBytes?: number
+  /** What bodies may take of the memory. */
+  bodyBudget?: BodyBudgetLimits
 }
 
 export interface RunningServer {
@@ -64,6 +67,7 @@ const GOODBYE = 1000
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   const { host = '127.0.0.1', port } = options
   const server = createServer(options.tls)
+  const budget = new BodyBudget(options.bodyBudget)
   const sessions = new Set<ServerHttp2Session>()
   const sockets = new Set<Socket>()
   server.on('session', session => {
@@ -78,7 +82,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     socket.on('close', () => sockets.delete(socket))
   })
   server.on('request', (request, response) => {
-    handle(options, request, response).catch((error: unknown) => {
+    handle(options, budget, request, response).catch((error: unknown) => {
       options.log.error('an answer could not be sent', { url: request.url, error: String(error) })
       response.stream?.destroy()
     })
@@ -145,22 +149,42 @@ function listenError(error: Error, port: number, host: string): Error {
 const left = new Error('the client has left or has its answer')
 
 async function handle(
-  { api, clock, bodyBytes = defaultLimits.bodyBytes }: ServeOptions,
+  options: ServeOptions,
+  budget: BodyBudget,
   request: Http2ServerRequest,
   response: Http2ServerResponse,
 ): Promise<void> {
+  const { clock } = options
   const gone = new AbortController()
   response.on('close', () => gone.abort(left))
   response.on('error', () => gone.abort(left))
+  const share = budget.share(request.stream?.session ?? request.socket)
+  try {
+    const answer = await answerTo(options, share, request, gone)
+    if (answer) await respond(response, answer, gone.signal, clock)
+  } finally {
+    share.giveBack()
+  }
+}
+
+/** Undefined when nobody waits for it any more. */
+async function answerTo(
+  { api, clock, bodyBytes = defaultLimits.bodyBytes }: ServeOptions,
+  share: Share,
+  request: Http2ServerRequest,
+  gone: AbortController,
+): Promise<ApiResponse | undefined> {
   const peer = connectionPeer(request)
-  const body = hasNoBody(request) ? noBody : await readInTime(clock, request, bodyBytes, gone)
-  if (gone.signal.aborted) return
-  const answer = body
-    ? await api.handle(apiRequest(request, body, gone.signal), peer)
-    : statusResponse(apiError.requestTooLarge(bodyBytes).status)
+  const body = hasNoBody(request) ? noBody : await readInTime(clock, request, bodyBytes, share, gone)
+  if (gone.signal.aborted) return undefined
+  if (typeof body !== 'string') return api.handle(apiRequest(request, body, gone.signal), peer)
+  const refusal =
+    body === 'no-room'
+      ? tooManyRequests(defaultLimits.fairness.retryAfterSeconds)
+      : statusResponse(apiError.requestTooLarge(bodyBytes).status)
   // The rest of a body that was refused is not read, so an HTTP/1.1 connection cannot be used again.
-  if (!body && request.httpVersionMajor === 1) answer.headers.connection = 'close'
-  await respond(response, answer, gone.signal)
+  if (request.httpVersionMajor === 1) refusal.headers.connection = 'close'
+  return refusal
 }
 
 const noBody = new Uint8Array()
@@ -171,19 +195,20 @@ function hasNoBody(request: Http2ServerRequest): boolean {
   return !('content-length' in request.headers) && !('transfer-encoding' in request.headers)
 }
 
-/** Undefined when the body is too long; aborts `gone` when the client left in the middle or was too slow. */
+/** Aborts `gone` when the client left in the middle or was too slow. */
 async function readInTime(
   clock: Clock,
   request: Http2ServerRequest,
   bodyBytes: number,
+  share: Share,
   gone: AbortController,
-): Promise<Uint8Array | undefined> {
+): Promise<Uint8Array | BodyRefusal> {
   const slow = clock.after(BODY_TIMEOUT, () => request.destroy())
   try {
-    return await readRequestBody(request, bodyBytes)
+    return await readRequestBody(request, bodyBytes, share)
   } catch {
     gone.abort(left)
-    return undefined
+    return noBody
   } finally {
     slow.cancel()
   }
