@@ -78,7 +78,7 @@ const kinds = {
   CREDENTIAL_UNAVAILABLE: { meaning: 'No credential of the chain can be used now; each source says why.' },
   CLOCK_SUSPECT: {
     meaning:
-      'A certificate that was issued just now has lapsed by the clock here; set the clock of one of the two.',
+      'The times of a certificate that was issued just now do not fit the clock here; set the clock of node or signer.',
   },
   // approve and sign
   POLICY_INVALID: {

@@ -197,6 +197,10 @@ test('both certificates are renewed in time, without the bootstrap credential', 
   for (const notAfter of ends) assert.ok(notAfter > cluster.clock.now() + 15 * minute)
 })
 
+/** Whether the fields of a line in the log are those of a request for a serving certificate. */
+const isServingRequest = (fields: unknown) =>
+  JSON.stringify(fields).startsWith('{"certificate":"kubelet-server","cause":')
+
 test('seed 1: after a lapse the node comes back with the bootstrap credential, in the same process', async () => {
   await cluster.start(shortLived)
   await machine.writeBootstrap()
@@ -207,8 +211,13 @@ test('seed 1: after a lapse the node comes back with the bootstrap credential, i
   await pass(hour)
   assert.deepEqual([agent.status().client.state, agent.status().serving.state], ['Expired', 'Expired'])
   assert.equal(machine.served?.getCertificate(), undefined)
+  const asked = () => machine.log.fields.filter(isServingRequest).length
+  const before = asked()
+  await pass(30 * minute)
+  assert.equal(asked(), before, 'without a client certificate the serving certificate is not asked for')
   machine.api = server
   await pass(90 * second)
+  assert.equal(asked(), before + 1)
   const { client, serving, lastError } = agent.status()
   assert.deepEqual([client.state, serving.state, lastError], ['Valid', 'Valid', undefined])
 })

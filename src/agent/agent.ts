@@ -131,9 +131,10 @@ class NodeAgent implements Agent {
         this.#watch.start()
         this.#pods?.connected()
         this.#presence.wake()
-        this.#serving.retryNow()
+        this.#serving.setAble(true)
       },
       onDisconnected: () => {
+        if (options.serverTLSBootstrap) this.#serving.setAble(false)
         void this.#watch.stop()
         this.#pods?.disconnected()
       },

@@ -27,6 +27,7 @@ const bootstrapReason: Readonly<Record<RequestCause, AcquireReason | undefined>>
   // The stored certificate is another node's: it may not ask for ours.
   template: 'initial',
   renewal: undefined,
+  premature: undefined,
   expired: 'expired',
   rejected: 'rejected',
 }

@@ -35,6 +35,8 @@ export function createServingCertificate(parts: ServingCertificateOptions): Cert
     random,
     log,
     rules: { renew: true, signsWithHeld: false, longestSleep: clockCheckSeconds * 1000 },
+    // The cluster is asked under the client certificate, which may not be there yet.
+    able: !serverTLSBootstrap,
     ...(!serverTLSBootstrap && { template: selfSignedTemplate(nodeName, keyAlgorithm) }),
     onRotated: parts.onRotated,
     onFailure: parts.onFailure,

@@ -230,6 +230,91 @@ test('a backward jump makes no loop: a certificate that is not valid yet is kept
   manager.stop()
 })
 
+test('a renewal that is almost over is no progress: the one held stays, and is asked for again before it lapses', async () => {
+  const { manager, ask, asks, clock } = await node()
+  await ask().issue(hour)
+  await clock.advance((manager.status().deadline ?? 0) - start)
+  const { serial, notAfter = 0 } = manager.status()
+  // The signer's clock went back by almost a lifetime.
+  const slow = 3 * minute
+  while (clock.now() < notAfter - slow) {
+    assert.equal(ask().cause, 'renewal')
+    await ask().issue(slow, { backdate: hour })
+    assert.equal(manager.status().serial, serial)
+    assert.match(manager.status().lastError ?? '', /before the one that it is to replace.*set the clock/)
+    const before = asks.length
+    await clock.advance(298 * second)
+    assert.ok(asks.length <= before + 1)
+    if (asks.length === before) await clock.advance(4 * second)
+  }
+  assert.equal(manager.status().state, 'Valid')
+  await ask().issue(slow, { backdate: hour })
+  assert.notEqual(manager.status().serial, serial, 'now it lasts longer than the one held')
+  manager.stop()
+})
+
+test('a lifetime that the operator shortened is taken at once, though the certificate held would last longer', async () => {
+  const { manager, ask, clock } = await node()
+  await ask().issue(8760 * hour)
+  await clock.advance((manager.status().deadline ?? 0) - start)
+  const before = manager.status().serial
+  await ask().issue(24 * hour)
+  assert.notEqual(manager.status().serial, before)
+  assert.equal(manager.status().lastError, undefined)
+  manager.stop()
+})
+
+test('a serving certificate of a fast signer is replaced when the clock is set, and not by others that begin late', async () => {
+  const { manager, ask, asks, clock } = await node({ signsWithHeld: false })
+  const ahead = 3 * hour
+  await ask().issue(ahead + hour, { backdate: 5 * minute - ahead })
+  assert.equal(manager.status().state, 'NotYetValid')
+  assert.match(manager.status().lastError ?? '', /begins only at .*set the clock/)
+  const { serial } = manager.status()
+  const gaps: number[] = []
+  for (let count = 1; count <= 5; count++) {
+    const before = clock.monotonic()
+    while (asks.length === count) await clock.advance(30 * second)
+    gaps.push(Math.round((ask().at - before) / minute))
+    assert.equal(ask().cause, 'premature')
+    if (count < 5) await ask().issue(ahead + hour, { backdate: 5 * minute - ahead })
+    assert.equal(manager.status().serial, serial)
+  }
+  assert.deepEqual(gaps, [5, 10, 20, 30, 30])
+  await ask().issue(hour)
+  assert.equal(manager.status().state, 'Valid')
+  assert.equal(manager.status().lastError, undefined)
+  await clock.advance(10 * minute)
+  assert.equal(asks.length, 6)
+  manager.stop()
+})
+
+test('a serving certificate that begins within five minutes is waited for', async () => {
+  const { manager, ask, asks, clock } = await node({ signsWithHeld: false })
+  await ask().issue(hour, { backdate: -4 * minute })
+  await clock.advance(10 * minute)
+  assert.deepEqual([manager.status().state, asks.length], ['Valid', 1])
+  manager.stop()
+})
+
+test('while there is nobody to ask as, nothing is asked for; then at once, but for a clock that is not set', async () => {
+  const { manager, ask, asks, clock } = await node({ signsWithHeld: false })
+  await ask().fail(denied())
+  manager.setAble(false)
+  await clock.advance(hour)
+  assert.equal(asks.length, 1)
+  manager.setAble(true)
+  assert.equal(asks.length, 2)
+  await ask().issue(-hour)
+  manager.setAble(false)
+  manager.setAble(true)
+  await clock.advance(299 * second)
+  assert.equal(asks.length, 2)
+  await clock.advance(2 * second)
+  assert.equal(asks.length, 3)
+  manager.stop()
+})
+
 test('a backoff is not lengthened by a backward jump', async () => {
   const { manager, ask, asks, clock } = await node()
   await ask().fail(denied())
@@ -252,13 +337,15 @@ test('a certificate that has lapsed by our clock on arrival is a failure, asked 
   manager.stop()
 })
 
-test('K-33: very short lifetimes are renewed at half of what is left, not every second', async () => {
+test('K-33: a certificate that is almost over on arrival is used and renewed late in what is left, and the clock doubted', async () => {
   const { manager, ask, asks, clock } = await node()
   for (let count = 1; count < 5; count++) {
-    await ask().issue(2 * minute)
-    await clock.advance(58 * second)
+    await ask().issue(3 * minute, { backdate: hour })
+    assert.equal(manager.status().state, 'Valid')
+    assert.match(manager.status().lastError ?? '', /set the clock/)
+    await clock.advance(125 * second)
     assert.equal(asks.length, count)
-    await clock.advance(50 * second)
+    await clock.advance(37 * second)
     assert.deepEqual([asks.length, ask().cause], [count + 1, 'renewal'])
   }
   manager.stop()

@@ -3,7 +3,8 @@ import { hasCode, RollcallError } from '../errors.ts'
 import type { CertificateTemplate } from '../join/template.ts'
 import type { Secret } from '../keys/secret.ts'
 import type { Clock, Log, Random, Timer } from '../ports.ts'
-import { clockSuspectPause, longestBackoff } from './backoff.ts'
+import { clockComplaint, setTheClock, uselessOnArrival } from './arrival.ts'
+import { longestBackoff } from './backoff.ts'
 import type { CertificateStore } from './certificate-store.ts'
 import * as transition from './hold-state.ts'
 import { emptyHoldState, type HoldState, type Now, type RequestCause } from './hold-state.ts'
@@ -26,6 +27,8 @@ export interface CertificateManagerOptions {
   log: Log
   rules: HoldRules
   template?: CertificateTemplate
+  /** False: requests can be made only after `setAble(true)`. */
+  able?: boolean
   /** Makes one attempt with a new key (join/request-certificate.ts), signed with the credential that fits the cause. */
   request(order: RequestOrder): Promise<{ chain: string; key: Secret }>
   /** A new certificate is in force. */
@@ -75,7 +78,9 @@ export class CertificateManager {
 
   constructor(options: CertificateManagerOptions) {
     this.#options = options
-    this.#state = options.template ? transition.wanting(emptyHoldState, options.template) : emptyHoldState
+    const { template, able = true } = options
+    const state = transition.enabled(emptyHoldState, able)
+    this.#state = template ? transition.wanting(state, template) : state
   }
 
   /** Loads the stored pair and begins; resolves when `current()` shows what the disk held. Never rejects. */
@@ -113,9 +118,12 @@ export class CertificateManager {
 
   status(): CertificateStatus {
     const { held, attempt, retry } = this.#state
-    const lastError = this.#requestError ?? this.#saveError
+    const wall = this.#options.clock.now()
+    const state = stateOf(this.#state, wall)
+    const clockError = held && state === 'NotYetValid' ? clockComplaint(held, wall) : undefined
+    const lastError = this.#requestError ?? this.#saveError ?? clockError
     return {
-      state: stateOf(this.#state, this.#options.clock.now()),
+      state,
       ...(held && {
         notBefore: held.notBefore,
         notAfter: held.notAfter,
@@ -158,9 +166,14 @@ export class CertificateManager {
     if (next !== this.#state) this.#change(next)
   }
 
-  /** Something that made attempts fail has changed: forget the backoff. */
+  /** Something that made attempts fail has changed: forget the backoff, unless it waits for a clock to be set. */
   retryNow(): void {
     this.#change(transition.undelayed(this.#state))
+  }
+
+  /** Whether there is somebody to make requests as; true also says that this has changed, like `retryNow`. */
+  setAble(able: boolean): void {
+    this.#change(transition.enabled(this.#state, able))
   }
 
   #change(state: HoldState): void {
@@ -204,26 +217,27 @@ export class CertificateManager {
     this.#options.log.info('a certificate is requested', { certificate: this.#options.name, cause })
     try {
       const { chain, key } = await this.#options.request({ cause, template, signal: abort.signal })
-      const pair = this.#usable(parseKeyPair(serializeKeyPair(chain, key)))
-      if (this.#abort === abort) this.#install(pair)
+      const pair = parseKeyPair(serializeKeyPair(chain, key))
+      if (this.#abort !== abort) return
+      this.#requireUseful(pair, cause)
+      this.#install(pair)
     } catch (error) {
       if (this.#abort !== abort) return
       this.#abort = undefined
       this.#requestError = this.#trouble('no certificate was obtained', error)
       this.#callOut(() => this.#options.onFailure?.(error))
-      const pause = hasCode(error, 'CLOCK_SUSPECT') ? clockSuspectPause : 0
-      this.#change(transition.failed(this.#state, cause, this.#chance(), this.#now(), pause))
+      const after = hasCode(error, 'CLOCK_SUSPECT') ? transition.doubted : transition.failed
+      this.#change(after(this.#state, cause, this.#chance(), this.#now()))
     }
   }
 
-  /** A certificate that has lapsed by our clock on arrival would be replaced again at once, for ever. */
-  #usable(pair: KeyPair): KeyPair {
-    const now = this.#options.clock.now()
-    if (!isLapsed(pair.leaf, now)) return pair
-    const [ended, here] = [pair.leaf.notAfter, now].map(time => new Date(time).toISOString())
+  #requireUseful({ leaf }: KeyPair, cause: RequestCause): void {
+    const wall = this.#options.clock.now()
+    const why = uselessOnArrival(leaf, this.#state, cause, wall)
+    if (why === undefined) return
     throw new RollcallError(
       'CLOCK_SUSPECT',
-      `The certificate was issued just now, but ended at ${ended}, and the clock here shows ${here}; set the clock.`,
+      `The certificate was issued just now, but ${why}${setTheClock(wall)}`,
     )
   }
 
@@ -242,10 +256,19 @@ export class CertificateManager {
     })
     if (held?.lack !== undefined) {
       this.#requestError = this.#trouble('the issued certificate is not what was asked for', held.lack)
-    }
+    } else this.#complainOfClock(pair)
     this.#callOut(() => this.#options.onRotated?.(pair, previous))
     void this.#save()
     this.#advance()
+  }
+
+  #complainOfClock({ leaf }: KeyPair): void {
+    const wall = this.#options.clock.now()
+    const complaint = clockComplaint(leaf, wall)
+    if (complaint === undefined) return
+    const shown = this.#trouble('a clock is wrong', new RollcallError('CLOCK_SUSPECT', complaint))
+    // That it is not valid yet passes of itself: status() looks.
+    if (wall >= leaf.notBefore) this.#requestError = shown
   }
 
   /** A full disk does not cost the node its certificate: it is used from memory and written as soon as that works. */

@@ -1,7 +1,8 @@
 import type { CertificateTemplate } from '../join/template.ts'
 import type { Certificate } from '../x509/certificate.ts'
 import { serialDecimal } from '../x509/serial-number.ts'
-import { backoffAfter } from './backoff.ts'
+import { isPremature } from './arrival.ts'
+import { backoffAfter, pauseForClock } from './backoff.ts'
 import { rotationDeadline, type Validity } from './rotation-deadline.ts'
 import { lackOf } from './satisfies-template.ts'
 
@@ -12,8 +13,9 @@ import { lackOf } from './satisfies-template.ts'
  * - `template`: the one held lacks something that is wanted now
  * - `expired`: the one held has lapsed
  * - `rejected`: the API answered 401 to the one held
+ * - `premature`: the one held begins only in some time
  */
-export type RequestCause = 'initial' | 'renewal' | 'template' | 'expired' | 'rejected'
+export type RequestCause = 'initial' | 'renewal' | 'template' | 'expired' | 'rejected' | 'premature'
 
 /** The two clocks, in milliseconds: validity is judged by the wall clock, waiting by the one that never goes back. */
 export interface Now {
@@ -39,6 +41,8 @@ export interface Retry {
   /** Failures in a row, from 1. */
   failures: number
   notEarlier: number
+  /** A clock is wrong; nothing else that changes makes the next attempt succeed. */
+  forClock?: true
 }
 
 /** Everything that nextStep decides on; the functions below are its only transitions. */
@@ -47,6 +51,8 @@ export interface HoldState {
   template?: CertificateTemplate
   /** The certificate in force, lapsed or not. */
   held?: Held
+  /** Requests cannot be made now: there is nobody to make them as. */
+  unable?: true
   /** The attempt under way. */
   attempt?: { cause: RequestCause; template: CertificateTemplate }
   retry?: Retry
@@ -111,18 +117,24 @@ export function ended(state: HoldState): HoldState {
   return rest
 }
 
-/** The attempt failed; the next one for the same cause waits longer, and `pause` milliseconds at least. */
-export function failed(
-  state: HoldState,
-  cause: RequestCause,
-  chance: number,
-  now: Now,
-  pause: number = 0,
-): HoldState {
-  const failures = state.retry?.cause === cause ? state.retry.failures + 1 : 1
-  const notEarlier = now.monotonic + Math.max(pause, backoffAfter(failures, chance))
+/** The attempt failed; the next one for the same cause waits longer. */
+export function failed(state: HoldState, cause: RequestCause, chance: number, now: Now): HoldState {
+  const failures = failuresWith(state, cause)
+  const notEarlier = now.monotonic + backoffAfter(failures, chance)
   return { ...ended(state), retry: { cause, failures, notEarlier } }
 }
+
+/** The attempt gave a certificate whose times do not fit the clock here. */
+export function doubted(state: HoldState, cause: RequestCause, chance: number, now: Now): HoldState {
+  const failures = failuresWith(state, cause)
+  const left = (state.held?.notAfter ?? now.wall) - now.wall
+  const pause = Math.max(pauseForClock(cause, failures, left), backoffAfter(failures, chance))
+  const retry: Retry = { cause, failures, notEarlier: now.monotonic + pause, forClock: true }
+  return { ...ended(state), retry }
+}
+
+const failuresWith = ({ retry }: HoldState, cause: RequestCause) =>
+  retry?.cause === cause ? retry.failures + 1 : 1
 
 /**
  * The attempt gave a certificate. One that still lacks what was asked for (the signer changed the request) is better
@@ -136,6 +148,8 @@ export function installed(
 ): HoldState {
   const next = holding(ended(state), leaf, chances.deadline, now.wall)
   if (next.held?.lack !== undefined) return failed(next, 'template', chances.backoff, now)
+  // The next one would hardly begin sooner.
+  if (isPremature(leaf, now.wall)) return doubted(next, 'premature', chances.backoff, now)
   const { retry: _, ...rest } = next
   return rest
 }
@@ -164,10 +178,16 @@ export function accepted(state: HoldState, serial: string): HoldState {
   return { ...state, held: { ...held, rejected: false }, rejections: 0 }
 }
 
-/** Forgets the backoff: what made attempts fail has changed. */
+/** Forgets the backoff: what made attempts fail has changed, but for a clock. */
 export function undelayed(state: HoldState): HoldState {
-  const { retry: _, ...rest } = state
-  return rest
+  const { retry, ...rest } = state
+  return retry?.forClock ? state : rest
+}
+
+/** Requests can be made from now on, and those that failed may succeed; or they cannot. */
+export function enabled(state: HoldState, able: boolean): HoldState {
+  const { unable: _, ...rest } = state
+  return able ? undelayed(rest) : { ...rest, unable: true }
 }
 
 /** The certificate held is not on the disk; the next try to write it is at `until` (monotonic), undefined: it is saved. */

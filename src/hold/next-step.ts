@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { isPremature } from './arrival.ts'
 import type { HoldState, Now, RequestCause } from './hold-state.ts'
 import type { Validity } from './rotation-deadline.ts'
 
@@ -33,9 +34,9 @@ export function causeToRequest(state: HoldState, rules: HoldRules, wall: number)
   if (isLapsed(held, wall)) return 'expired'
   if (held.rejected) return 'rejected'
   if (held.lack !== undefined) return 'template'
-  // A certificate that is not valid yet is not replaced for that: the next one would not be valid either (our clock or
-  // the signer's is wrong), so asking again would go on for ever.
-  return rules.renew && wall >= held.deadline ? 'renewal' : undefined
+  if (rules.renew && wall >= held.deadline) return 'renewal'
+  // The API itself judges whether a client certificate is valid, and answers 401. Of others we would not hear.
+  return !rules.signsWithHeld && isPremature(held, wall) ? 'premature' : undefined
 }
 
 /**
@@ -47,7 +48,7 @@ export function nextStep(state: HoldState, rules: HoldRules, now: Now): Step {
   const cause = state.template && causeToRequest(state, rules, now.wall)
   const reason = cancelReason(state, rules, cause)
   if (reason !== undefined) return { do: 'cancel', reason }
-  if (state.attempt || cause === undefined) return sleep(state, rules, now, undefined)
+  if (state.attempt || state.unable || cause === undefined) return sleep(state, rules, now, undefined)
   const start = earliestStart(state, cause)
   return now.monotonic >= start ? { do: 'request', cause } : sleep(state, rules, now, start)
 }

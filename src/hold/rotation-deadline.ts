@@ -9,12 +9,14 @@ export interface Validity {
  * so that a fleet that joined together does not renew together. Milliseconds since the epoch.
  *
  * `obtainedAt` is when the certificate was received, where that is known: signers date notBefore back by five minutes,
- * so for very short lifetimes 70 % may be over on arrival and Kubernetes asks again every second. Ours never renews
- * before half of what was left on arrival has passed.
+ * and their clock may be slow, so that this moment may be over, or almost, on arrival, and Kubernetes asks again every
+ * second. Then ours takes the same share of what is left.
  */
 export function rotationDeadline(validity: Validity, chance: number, obtainedAt?: number): number {
-  const lifetime = validity.notAfter - validity.notBefore
-  const deadline = validity.notBefore + Math.round(lifetime * (0.7 + 0.2 * chance))
-  if (obtainedAt === undefined || obtainedAt > validity.notAfter) return deadline
-  return Math.max(deadline, Math.floor(obtainedAt + (validity.notAfter - obtainedAt) / 2))
+  const { notBefore, notAfter } = validity
+  const share = 0.7 + 0.2 * chance
+  const deadline = notBefore + Math.round((notAfter - notBefore) * share)
+  if (obtainedAt === undefined || obtainedAt > notAfter) return deadline
+  const left = notAfter - obtainedAt
+  return deadline >= obtainedAt + left / 2 ? deadline : Math.floor(obtainedAt + left * share)
 }
