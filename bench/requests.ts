@@ -11,7 +11,7 @@ export interface Asked {
 }
 
 /** Node number `index` of a large cluster, and its request with a key of its own. */
-export async function requestOf(index: number, kind: 'client' | 'serving'): Promise<Asked> {
+async function requestOf(index: number, kind: 'client' | 'serving'): Promise<Asked> {
   const name = `node-${index}`
   const addresses: NodeAddress[] = [
     { type: 'Hostname', address: name },

@@ -3,7 +3,7 @@ import { formatMicroTime } from '../kube/time-format.ts'
 import { type Lease, resources } from '../kube/types.ts'
 
 /** Where the leases of nodes are. */
-export const leaseNamespace = 'kube-node-lease'
+const leaseNamespace = 'kube-node-lease'
 
 export interface LeaseFacts {
   nodeName: string
@@ -13,7 +13,7 @@ export interface LeaseFacts {
 }
 
 /** The lease as it is to be written at `now` (milliseconds since the epoch), on top of what is known of it. */
-export function renewedLease(known: Lease | undefined, facts: LeaseFacts, now: number): Lease {
+function renewedLease(known: Lease | undefined, facts: LeaseFacts, now: number): Lease {
   const { nodeName, nodeUid, durationSeconds } = facts
   return {
     apiVersion: 'coordination.k8s.io/v1',

@@ -48,7 +48,7 @@ export function newNode(facts: NodeFacts, now: number): KubeNode {
 }
 
 /** The labels a kubelet gives its Node; NodeRestriction lets it set these. */
-export function labelsOf(facts: NodeFacts): Record<string, string> {
+function labelsOf(facts: NodeFacts): Record<string, string> {
   const { architecture = '' } = nodeInfoOf(facts)
   return {
     'kubernetes.io/hostname': facts.nodeName,

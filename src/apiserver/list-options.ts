@@ -29,7 +29,7 @@ export function resourceVersionOf(query: URLSearchParams): number | undefined {
 }
 
 /** A count from the query; absent or 0: undefined. Throws ApiError 400. */
-export function countOf(query: URLSearchParams, name: string): number | undefined {
+function countOf(query: URLSearchParams, name: string): number | undefined {
   const value = query.get(name)
   if (!value) return undefined
   if (!/^\d{1,15}$/.test(value))

@@ -15,7 +15,7 @@ interface Published {
 }
 
 /** The three objects that kube-apiserver keeps itself, for an API at this IP address and port. */
-export function apiServiceObjects(address: string, port: number): Published[] {
+function apiServiceObjects(address: string, port: number): Published[] {
   return [
     {
       resource: resources.services,

@@ -2,7 +2,7 @@
 import type { Check } from './check.ts'
 
 /** The page of one check, Markdown. `explainedBy`: ids of the checks that explain it. */
-export function checkPage({ meta, views }: Check, explainedBy: readonly string[]): string {
+function checkPage({ meta, views }: Check, explainedBy: readonly string[]): string {
   const {
     id,
     severity,
@@ -50,7 +50,7 @@ function link(report: string): string {
 }
 
 /** The list of all pages. */
-export function checkIndex(checks: readonly Check[]): string {
+function checkIndex(checks: readonly Check[]): string {
   const rows = checks.map(
     ({ meta: { id, severity, failureTitle } }) => `| [${id}](${id}.md) | ${severity} | ${failureTitle} |`,
   )

@@ -2,7 +2,7 @@ import type { CertDirectory, PairFile } from './artifacts.ts'
 import { readBundle } from './certificates.ts'
 
 /** The kubelet's two kinds of pairs by the prefix of their files (K-11). */
-export const prefixes = { client: 'kubelet-client', serving: 'kubelet-server' } as const
+const prefixes = { client: 'kubelet-client', serving: 'kubelet-server' } as const
 
 export const currentName = (kind: keyof typeof prefixes) => `${prefixes[kind]}-current.pem`
 

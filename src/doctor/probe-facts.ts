@@ -3,7 +3,7 @@ import type { NodeProbe } from './artifacts.ts'
 import { readChain } from './certificates.ts'
 
 /** Leaf that the node presented; undefined where there was no handshake. */
-export function probedLeaf({ chain }: NodeProbe): Certificate | undefined {
+function probedLeaf({ chain }: NodeProbe): Certificate | undefined {
   return readChain(chain).certificates[0]
 }
 

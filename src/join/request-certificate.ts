@@ -34,7 +34,7 @@ export interface IssuedCertificate {
 }
 
 /** K-36: how long one attempt waits, milliseconds. */
-export const issuancePatience = 15 * 60_000
+const issuancePatience = 15 * 60_000
 
 /**
  * One attempt to get a certificate: the only place in Rollcall that asks for one, for the first client certificate, its

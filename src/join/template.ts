@@ -18,7 +18,7 @@ export interface CertificateTemplate {
 const nodesGroup = 'system:nodes'
 
 /** The user name of a node (K-22, K-75). */
-export function nodeUserName(nodeName: string): string {
+function nodeUserName(nodeName: string): string {
   return `system:node:${nodeName}`
 }
 

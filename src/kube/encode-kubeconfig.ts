@@ -18,7 +18,7 @@ export interface KubeconfigFields {
 }
 
 /** K-10: what kubelet's bootstrap calls them. */
-export const bootstrapNames = { cluster: 'default-cluster', user: 'default-auth', context: 'default-context' }
+const bootstrapNames = { cluster: 'default-cluster', user: 'default-auth', context: 'default-context' }
 
 /** The text of a kubeconfig with one context, which is current. Secret, because it may hold a key or token. */
 export function encodeKubeconfig(fields: KubeconfigFields): Secret {

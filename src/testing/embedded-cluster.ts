@@ -25,7 +25,7 @@ import { createManualClock, type ManualClock } from './manual-clock.ts'
 import { seededRandom } from './seeded-random.ts'
 import { signingAuthority } from './signing-authority.ts'
 
-export const kubeconfigOfCluster = 'apiVersion: v1\nkind: Config\n'
+const kubeconfigOfCluster = 'apiVersion: v1\nkind: Config\n'
 const bootstrapToken = { id: 'abcdef', secret: '0123456789abcdef' }
 
 export interface EmbeddedCluster {

@@ -7,7 +7,7 @@ export interface Oddity {
   text: string
 }
 
-export const oddityMeanings = {
+const oddityMeanings = {
   'two-common-names': 'more than one common name: Go takes the last, others the first',
   'multi-valued-rdn': 'a relative distinguished name mixes several attribute types',
   'string-type': 'a name is neither UTF8String nor PrintableString',

@@ -7,7 +7,7 @@ import { resources } from '../../src/kube/types.ts'
 
 const year = 365 * 86_400_000
 /** When simulated worlds begin. */
-export const start = Date.UTC(2026, 0, 1)
+const start = Date.UTC(2026, 0, 1)
 
 /** A control plane as `rollcall up` makes it, with a bootstrap token that outlives the simulation. */
 export function freshCluster(): Promise<Foundation> {

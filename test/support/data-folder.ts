@@ -61,7 +61,7 @@ export function processesOf(directory: string): number[] {
     .filter(id => id > 0 && id !== process.pid && commandLine(id).includes(directory) && isRunning(id))
 }
 
-export function isRunning(processId: number): boolean {
+function isRunning(processId: number): boolean {
   const state = readOrNothing(`/proc/${processId}/stat`)?.split(') ').at(-1)?.[0]
   return state !== undefined && state !== 'Z' && state !== 'X'
 }

@@ -22,7 +22,7 @@ export interface ScriptedPod {
   metadata?: object
 }
 
-export function scriptedPod({ name, script, container = {}, spec = {}, metadata = {} }: ScriptedPod): object {
+function scriptedPod({ name, script, container = {}, spec = {}, metadata = {} }: ScriptedPod): object {
   return {
     apiVersion: 'v1',
     kind: 'Pod',

@@ -12,7 +12,7 @@ export const systemGroups = {
 
 export const nodeUserPrefix = 'system:node:'
 export const bootstrapUserPrefix = 'system:bootstrap:'
-export const serviceAccountUserPrefix = 'system:serviceaccount:'
+const serviceAccountUserPrefix = 'system:serviceaccount:'
 export const anonymousUserName = 'system:anonymous'
 
 /** Users are shared between requests and caches, so nobody may change one. */

@@ -11,7 +11,7 @@ export type RequestKind = 'mutating' | 'readOnly'
 const readOnlyVerbs = ['get', 'list', 'watch', 'head', 'options']
 const healthPaths = /^\/(?:healthz|livez|readyz)(?:\/|$)/
 
-export const requestKind = ({ verb }: RequestInfo): RequestKind =>
+const requestKind = ({ verb }: RequestInfo): RequestKind =>
   readOnlyVerbs.includes(verb) ? 'readOnly' : 'mutating'
 
 /** What is under way, for the metrics, and who may add to it. */

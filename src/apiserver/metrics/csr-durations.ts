@@ -20,7 +20,7 @@ export function watchCsrDurations(store: Store, count: (verdict: DurationVerdict
 }
 
 /** counted on the first certificate write with expirationSeconds set. */
-export function judgeDuration({ current, previous }: StoreEvent): DurationVerdict | undefined {
+function judgeDuration({ current, previous }: StoreEvent): DurationVerdict | undefined {
   if (!current || !previous) return undefined
   const after = sharedObject<CertificateSigningRequest>(current)
   const { expirationSeconds, signerName } = after.spec

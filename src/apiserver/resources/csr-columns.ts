@@ -6,7 +6,7 @@ import { conditionsOf } from './csr-conditions.ts'
 import type { Column } from './resource.ts'
 
 /** A-21: types only, their status is not looked at; e.g. `Approved,Failed` or `Pending,Issued`. */
-export function csrConditionText(csr: CertificateSigningRequest): string {
+function csrConditionText(csr: CertificateSigningRequest): string {
   const words = [isDenied(csr) ? 'Denied' : isApproved(csr) ? 'Approved' : 'Pending']
   if (conditionsOf(csr).some(condition => condition.type === 'Failed')) words.push('Failed')
   if (isIssued(csr)) words.push('Issued')

@@ -24,7 +24,7 @@ const textOf = (base64: string) => Buffer.from(base64, 'base64').toString('latin
 const goText = (complaint: string | undefined) => complaint?.replace(/^certificate request: /, '')
 
 /** Why `spec.request` (base64 of PEM) is no signed request, or undefined. */
-export function requestComplaint(request: string): string | undefined {
+function requestComplaint(request: string): string | undefined {
   const [first] = decodePem(textOf(request))
   if (first?.label !== 'CERTIFICATE REQUEST') return 'PEM block type must be CERTIFICATE REQUEST'
   return goText(refusal(() => requireRequestSignature(parseCertificateRequest(first.bytes))))

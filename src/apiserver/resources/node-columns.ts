@@ -3,7 +3,7 @@ import { ageColumn, nameColumn, textColumn } from './columns.ts'
 import type { Column } from './resource.ts'
 
 /** `Ready`, `NotReady` or `Unknown`, and `SchedulingDisabled` where it is cordoned. */
-export function nodeStatus(node: KubeNode): string {
+function nodeStatus(node: KubeNode): string {
   const ready = node.status?.conditions?.find(condition => condition.type === 'Ready')
   const words = [ready ? (ready.status === 'True' ? 'Ready' : 'NotReady') : 'Unknown']
   if (node.spec?.unschedulable) words.push('SchedulingDisabled')

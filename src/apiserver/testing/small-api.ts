@@ -27,7 +27,7 @@ export const openAccess: Access = {
 }
 
 /** Every field of every kind is known. */
-export const anySchema: SchemaChecks = {
+const anySchema: SchemaChecks = {
   wrongType: () => undefined,
   unknownFields: () => [],
   dropUnknownFields() {},
@@ -39,7 +39,7 @@ export interface Spec extends KubeObject {
 }
 
 /** A resource that takes what it is given; its `spec.colour` may not be "plaid", and can be selected on. */
-export function stored(ref: ResourceRef, more: Partial<StoredResource<Spec>> = {}): StoredResource<Spec> {
+function stored(ref: ResourceRef, more: Partial<StoredResource<Spec>> = {}): StoredResource<Spec> {
   const validate = (object: Spec) =>
     object.spec?.colour === 'plaid' ? [fieldError.notSupported('spec.colour', 'plaid', ['red'])] : []
   return {

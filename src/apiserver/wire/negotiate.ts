@@ -12,7 +12,7 @@ export interface Representation {
 }
 
 /** What a 406 or 415 names as possible. */
-export const servedMediaTypes: readonly string[] = ['application/json']
+const servedMediaTypes: readonly string[] = ['application/json']
 
 const kinds: Readonly<Record<string, Representation['kind']>> = {
   Table: 'table',

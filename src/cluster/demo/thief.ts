@@ -33,7 +33,7 @@ function serving(thief: string, address: string): CertificateTemplate {
 }
 
 /** What somebody who became root on the node `thief` would try with its certificate. */
-export function thefts(thief: string, victim: { name: string; address: string }): Theft[] {
+function thefts(thief: string, victim: { name: string; address: string }): Theft[] {
   return [
     {
       attempt: `a serving certificate for ${apiServiceAddress}, the address of the API inside the cluster`,

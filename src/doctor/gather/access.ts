@@ -11,7 +11,7 @@ import { nodeOfUser } from '../../survey/node-identity.ts'
 import type { AccessAnswer, AccessPurpose, BootstrapTokenFacts } from '../artifacts.ts'
 import { type RequestFacts, readRequests } from '../request-facts.ts'
 
-export const defaultBootstrapGroup = 'system:bootstrappers:kubeadm:default-node-token'
+const defaultBootstrapGroup = 'system:bootstrappers:kubeadm:default-node-token'
 /** A node that need not exist: what counts is the group. */
 const anyNode = 'system:node:rollcall-doctor'
 const nodeGroups = ['system:authenticated', 'system:nodes']

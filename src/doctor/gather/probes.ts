@@ -27,7 +27,7 @@ export async function probeNodes(nodes: readonly KubeNode[], lookAtTls: LookAtTl
 /** kubeadm's --kubelet-preferred-address-types, which metrics-server has by default as well. */
 const preferredTypes = ['InternalIP', 'ExternalIP', 'Hostname']
 
-export function dialledAddress({ status }: KubeNode): string | undefined {
+function dialledAddress({ status }: KubeNode): string | undefined {
   const addresses = status?.addresses ?? []
   for (const type of preferredTypes) {
     const found = addresses.find(address => address.type === type)

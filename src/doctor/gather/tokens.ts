@@ -13,7 +13,7 @@ export async function listBootstrapTokens(client: KubeClient): Promise<Bootstrap
   return items.filter(({ metadata }) => metadata.name.startsWith(prefix)).map(bootstrapTokenFacts)
 }
 
-export function bootstrapTokenFacts({ metadata, type = '', data = {} }: Secret): BootstrapTokenFacts {
+function bootstrapTokenFacts({ metadata, type = '', data = {} }: Secret): BootstrapTokenFacts {
   const text = (key: string) => Buffer.from(data[key] ?? '', 'base64').toString('utf8')
   return {
     name: metadata.name,

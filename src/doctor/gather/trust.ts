@@ -5,7 +5,7 @@ import { type ConfigMap, type Namespace, resources } from '../../kube/types.ts'
 import { decodePem, encodePem } from '../../x509/pem.ts'
 import type { ClusterInfo, PublishedRoot } from '../artifacts.ts'
 
-export const rootCaName = 'kube-root-ca.crt'
+const rootCaName = 'kube-root-ca.crt'
 
 /** One for each namespace that is not going away, in the order of their names. */
 export async function listRootCertificates(client: KubeClient): Promise<PublishedRoot[]> {

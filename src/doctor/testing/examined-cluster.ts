@@ -19,7 +19,7 @@ import type { GatheredArtifacts } from '../artifacts.ts'
 import { diagnose, type Report } from '../diagnose.ts'
 import { type ClusterTarget, gatherCluster } from '../gather/gather-cluster.ts'
 
-export const server = 'https://cluster.example:6443'
+const server = 'https://cluster.example:6443'
 
 export interface ExaminedCluster extends ControlledCluster {
   /** Ends what `start` began, so that nobody mends what the test breaks. */

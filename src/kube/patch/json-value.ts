@@ -23,7 +23,7 @@ export function own(object: JsonObject, key: string): JsonValue | undefined {
 }
 
 /** Deepest nesting a patch may have; what Kubernetes' JSON decoder bears is far above, what objects have far below. */
-export const maximumDepth = 200
+const maximumDepth = 200
 
 /**
  * Throws PATCH_MALFORMED when a patch holds `__proto__` anywhere, which assigning would turn into a new prototype, or

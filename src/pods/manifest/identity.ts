@@ -46,7 +46,7 @@ export function withIdentity(pod: ManifestPod, { nodeName, path, seen }: Identit
 }
 
 /** JSON with sorted keys: the same contents give the same text. */
-export function canonicalJson(value: unknown): string {
+function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, item: unknown) =>
     typeof item === 'object' && item !== null && !Array.isArray(item)
       ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)))

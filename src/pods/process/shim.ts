@@ -4,7 +4,7 @@
  * is the container's. The trap is set before the child is forked, so that no TERM is lost; the child gets TERM's default
  * back. At the end the whole process group goes, as what a container leaves behind goes with it.
  */
-export const shimScript = `
+const shimScript = `
 run=$1
 shift
 read -r stat </proc/$$/stat && read -r boot </proc/sys/kernel/random/boot_id || exit 125

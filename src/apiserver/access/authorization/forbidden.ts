@@ -3,7 +3,7 @@ import type { Attributes } from '../access.ts'
 import { quoted } from '../go-quote.ts'
 
 /** `User "u" cannot list resource "nodes" in API group "" at the cluster scope`, exactly as Kubernetes says it. */
-export function forbiddenMessage(attributes: Attributes): string {
+function forbiddenMessage(attributes: Attributes): string {
   const who = `User ${quoted(attributes.user.username)} cannot ${attributes.verb}`
   if (attributes.resource === undefined) return `${who} path ${quoted(attributes.path ?? '')}`
   const { resource, subresource, group = '', namespace } = attributes

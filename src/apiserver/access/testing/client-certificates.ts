@@ -41,7 +41,7 @@ export async function clientCa(seed: number): Promise<ClientCa> {
   return { pem, certificate, signer }
 }
 
-export function subjectOf({ commonName, organizations = [], uids = [] }: Leaf): NameAttribute[][] {
+function subjectOf({ commonName, organizations = [], uids = [] }: Leaf): NameAttribute[][] {
   return [
     ...organizations.map(value => [{ type: oids.organization, value }]),
     ...(commonName === undefined ? [] : [[{ type: oids.commonName, value: commonName }]]),

@@ -6,7 +6,7 @@ import { jwsIsSignedBy, type ParsedJws, parseJws, requireEs256, signJws } from '
 import { isTokenClaims, type TokenClaims } from './token-claims.ts'
 
 /** kubeadm's --service-account-issuer. */
-export const defaultIssuer = 'https://kubernetes.default.svc.cluster.local'
+const defaultIssuer = 'https://kubernetes.default.svc.cluster.local'
 
 export interface VerificationKey {
   /** As Kubernetes names keys: base64url of the SHA-256 of the SubjectPublicKeyInfo. */
