@@ -1,17 +1,42 @@
 import { appendFileSync } from 'node:fs'
+import { systemCode } from '../errors.ts'
 import { systemClock } from '../host/clock.ts'
 import type { Log } from '../ports.ts'
 
-/** One JSON line an event, as log collectors want it; to stderr, or appended to a file (0600). */
-export function lineLog(path?: string): Log {
-  const write = (level: string, message: string, fields: Record<string, unknown> = {}) => {
-    const line = `${JSON.stringify({ time: new Date(systemClock.now()).toISOString(), level, message, ...fields })}\n`
+type Fields = Record<string, unknown>
+
+/**
+ * One JSON line an event, as log collectors want it; to stderr, or appended to a file (0600). A file that cannot be
+ * written, as on a full disk, ends nothing: it is said once on stderr, and the file tells later how many lines it misses.
+ */
+export function lineLog(path?: string, complain = (text: string) => void process.stderr.write(text)): Log {
+  let lost = 0
+  const append = (file: string, line: string) => {
+    // What failed may have left a part of a line.
+    const missing = lost > 0 ? `\n${lineOf('warn', 'lines of this log were lost', { lost })}` : ''
+    try {
+      appendFileSync(file, missing + line, { mode: 0o600 })
+      lost = 0
+    } catch (error) {
+      if (lost === 0)
+        complain(
+          `rollcall: the log ${file} cannot be written (${systemCode(error) ?? error}); going on without it.\n`,
+        )
+      lost += 1
+    }
+  }
+  const write = (level: string, message: string, fields?: Fields) => {
+    const line = lineOf(level, message, fields)
     if (path === undefined) process.stderr.write(line)
-    else appendFileSync(path, line, { mode: 0o600 })
+    else append(path, line)
   }
   return {
     info: (message, fields) => write('info', message, fields),
     warn: (message, fields) => write('warn', message, fields),
     error: (message, fields) => write('error', message, fields),
   }
+}
+
+function lineOf(level: string, message: string, fields: Fields = {}): string {
+  return `${JSON.stringify({ time: new Date(systemClock.now()).toISOString(), level, message, ...fields })}\n`
 }
