@@ -33,8 +33,8 @@ export function createAgentMetrics(
   clock: Clock,
   client: CertificateView,
   serving: CertificateView | undefined,
+  registry = new Registry(),
 ): AgentMetrics {
-  const registry = new Registry()
   const registers = [registry]
   const secondsUntil = (moment: number) => (moment - clock.now()) / 1000
   const kubeletTtl = (name: string, help: string, view: CertificateView) =>
