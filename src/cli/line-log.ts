@@ -9,7 +9,10 @@ type Fields = Record<string, unknown>
  * One JSON line an event, as log collectors want it; to stderr, or appended to a file (0600). A file that cannot be
  * written, as on a full disk, ends nothing: it is said once on stderr, and the file tells later how many lines it misses.
  */
-export function lineLog(path?: string, complain = (text: string) => void process.stderr.write(text)): Log {
+export function lineLog(
+  path?: string,
+  complain: (text: string) => void = text => process.stderr.write(text),
+): Log {
   let lost = 0
   const append = (file: string, line: string) => {
     // What failed may have left a part of a line.
