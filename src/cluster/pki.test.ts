@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -77,4 +77,20 @@ test('a CA whose key is missing or another is refused and nothing is overwritten
   writeFileSync(join(directory, 'ca.crt'), ca.pem)
   rmSync(join(directory, 'ca.key'))
   await assert.rejects(open(directory), error => hasCode(error, 'KEY_MISMATCH'))
+})
+
+test('a file that holds no key is refused by its name and stays as it is', async t => {
+  const directory = folder(t)
+  await open(directory)
+  for (const name of ['ca.key', 'apiserver.key', 'sa.key']) {
+    const path = join(directory, name)
+    const key = readFileSync(path)
+    writeFileSync(path, 'garbage')
+    await assert.rejects(
+      open(directory),
+      error => hasCode(error, 'KEY_MISMATCH') && error.message.startsWith(`${path}: `),
+    )
+    assert.equal(readFileSync(path, 'utf8'), 'garbage')
+    writeFileSync(path, key)
+  }
 })

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { RollcallError } from '../errors.ts'
-import { generateSigner, keyMatches, loadSigner } from '../keys/private-key.ts'
+import { generateSigner, keyMatches, loadSigner, type PrivateKeySigner } from '../keys/private-key.ts'
 import { Secret } from '../keys/secret.ts'
 import { selfSignedCa } from '../keys/self-signed.ts'
 import type { Signer } from '../keys/signer.ts'
@@ -86,6 +86,16 @@ async function openCa({ directory, disk, clock, random }: PkiOptions): Promise<C
   return existingCa(made, signer.exportPem(), files)
 }
 
+/** Throws KEY_MISMATCH that names the file. */
+function signerIn(path: string, key: Secret): PrivateKeySigner {
+  try {
+    return loadSigner(key)
+  } catch (error) {
+    if (!(error instanceof RollcallError)) throw error
+    throw new RollcallError('KEY_MISMATCH', `${path}: ${error.message}; put the right key back.`, { path })
+  }
+}
+
 function existingCa(pem: string, key: Secret, files: PairFiles): CertificateAuthority {
   const [certificate, ...more] = parseCertificatesPem(pem)
   if (!certificate || more.length > 0) {
@@ -95,7 +105,7 @@ function existingCa(pem: string, key: Secret, files: PairFiles): CertificateAuth
       `${files.certificate}: expected 1 certificate, found ${more.length + (certificate ? 1 : 0)}`,
     )
   }
-  const signer = loadSigner(key)
+  const signer = signerIn(files.key, key)
   if (!keyMatches(signer, certificate)) {
     throw new RollcallError(
       'KEY_MISMATCH',
@@ -114,7 +124,11 @@ async function openLeaf(
   const files = pairFiles(options.directory, name)
   const certificate = await readIfThere(options.disk, files.certificate)
   const key = await readIfThere(options.disk, files.key)
-  if (certificate !== undefined && key !== undefined && stillServes(certificate, key, request, ca)) {
+  if (
+    certificate !== undefined &&
+    key !== undefined &&
+    stillServes(certificate, signerIn(files.key, new Secret(key)), request, ca)
+  ) {
     return { certificate, key: new Secret(key) }
   }
   const pair = await issuePair(ca, request, options.random)
@@ -122,9 +136,9 @@ async function openLeaf(
   return pair
 }
 
-function stillServes(pem: string, key: string, request: PairRequest, ca: CertificateAuthority): boolean {
+function stillServes(pem: string, signer: Signer, request: PairRequest, ca: CertificateAuthority): boolean {
   const [leaf] = parseCertificatesPem(pem)
-  if (!leaf || !keyMatches(loadSigner(key), leaf)) return false
+  if (!leaf || !keyMatches(signer, leaf)) return false
   if (Buffer.compare(leaf.issuer.raw, ca.certificate.subject.raw) !== 0) return false
   const left = leaf.notAfter - request.now
   const covered = new Set(leaf.subjectAltName.ipAddresses.map(formatIp))
@@ -138,7 +152,8 @@ function stillServes(pem: string, key: string, request: PairRequest, ca: Certifi
 async function openServiceAccountKey({ directory, disk, random }: PkiOptions): Promise<Signer> {
   const files = { key: join(directory, 'sa.key'), publicKey: join(directory, 'sa.pub') }
   const stored = await readIfThere(disk, files.key)
-  const signer = stored === undefined ? generateSigner('ECDSA-P256', random) : loadSigner(new Secret(stored))
+  const signer =
+    stored === undefined ? generateSigner('ECDSA-P256', random) : signerIn(files.key, new Secret(stored))
   if (stored === undefined) await replaceFile(disk, files.key, signer.exportPem().reveal(), 0o600)
   const publicKey = encodePem('PUBLIC KEY', signer.publicKey)
   if ((await readIfThere(disk, files.publicKey)) !== publicKey)
