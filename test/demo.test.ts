@@ -66,6 +66,14 @@ test('demo thief: three thefts are refused, each with its own reason, and nothin
   }
 })
 
+test('demo thief goes on telling why when it was denied so often that its next denials are held back', async () => {
+  assert.equal((await runRollcall(['demo', 'thief', '--dir', folder.path])).code, 0)
+  const { code, stdout, stderr } = await runRollcall(['demo', 'thief', '--dir', folder.path])
+  assert.equal(code, 0, stdout + stderr)
+  assert.match(stdout, /left without an answer: OwnedByOtherNode: .*so this denial waits too/)
+  assert.match(stdout, /\n3 of 3 refused\.\n$/)
+})
+
 test('demo blackout: every certificate has really lapsed, and each node holds two good new ones when it ends', async () => {
   const before = heldPairs(folder.path)
   const { code, stdout, stderr } = await runRollcall(['demo', 'blackout', '--dir', folder.path])

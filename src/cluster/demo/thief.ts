@@ -3,6 +3,8 @@ import { RollcallError } from '../../errors.ts'
 import type { fleetNode } from '../../fleet/fleet-address.ts'
 import { requestCertificate } from '../../join/request-certificate.ts'
 import { type CertificateTemplate, clientTemplate, servingTemplate } from '../../join/template.ts'
+import { ApiStatusError, type KubeClient } from '../../kube/client.ts'
+import { type KubeEvent, resources } from '../../kube/types.ts'
 import { hostPorts } from '../host-ports.ts'
 import { apiServiceAddress } from '../identities.ts'
 import { clientOf, type RunningUpFiles } from './running-up.ts'
@@ -21,6 +23,8 @@ export interface TheftResult {
 }
 
 const algorithm = 'ECDSA-P256'
+/** Milliseconds; verdicts are there within one second. */
+const patience = 5000
 
 function serving(thief: string, address: string): CertificateTemplate {
   const addresses = [
@@ -57,6 +61,7 @@ export async function runThief(
   onResult: (result: TheftResult) => void,
 ): Promise<void> {
   const stolen = await clientOf(join(up.paths.nodes, nodes.thief, 'kubeconfig'))
+  const admin = await clientOf(up.paths.adminKubeconfig)
   try {
     for (const theft of thefts(nodes.thief, nodes.victim)) {
       const { clock, random } = hostPorts
@@ -66,21 +71,34 @@ export async function runThief(
         client: stolen.client,
         clock,
         random,
-        patience: 20_000,
+        patience,
       }).then(
         issued => ({ issued: true, answer: `ISSUED as ${issued.requestName}` }),
-        (error: unknown) => ({ issued: false, answer: refusal(error) }),
+        async (error: unknown) => ({ issued: false, answer: await refusal(error, admin.client) }),
       )
       onResult({ attempt: theft.attempt, ...answer })
     }
   } finally {
     stolen.transport.closeConnections()
+    admin.transport.closeConnections()
   }
 }
 
-/** A refusal is told in its own words; anything else (no connection, a time-out) is no refusal and is thrown. */
-function refusal(error: unknown): string {
-  if (error instanceof RollcallError && (error.code === 'CSR_DENIED' || error.code === 'API_STATUS'))
-    return error.message
-  throw error
+/**
+ * A refusal is told in its own words; anything else (no connection, a full disk, a time-out) is no refusal and is thrown.
+ * A node that was denied again and again gets no answer for a while: why is told by an Event then.
+ */
+async function refusal(error: unknown, admin: KubeClient): Promise<string> {
+  if (error instanceof ApiStatusError && error.status.code === 403) return error.message
+  if (!(error instanceof RollcallError)) throw error
+  if (error.code === 'CSR_DENIED') return error.message
+  if (error.code !== 'CSR_TIMEOUT') throw error
+  const name = String(error.details?.name)
+  const { items } = await admin.list<KubeEvent>(resources.events, {
+    namespace: 'default',
+    fieldSelector: `involvedObject.name=${name}`,
+  })
+  const [event] = items
+  if (!event) throw error
+  return `CertificateSigningRequest "${name}" is left without an answer: ${event.reason}: ${event.message}`
 }
