@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { JsonObject } from '../kube/patch/json-value.ts'
+import type { JsonObject } from '../kube/json.ts'
 import { applyStrategicMergePatch } from '../kube/patch/strategic-merge.ts'
 import type { KubeNode } from '../kube/types.ts'
 import { missingLabels, type NodeFacts, newNode, statusPatch } from './node-object.ts'

@@ -1,5 +1,6 @@
 /** Bytes of a request to the object that they stand for: JSON, YAML or Kubernetes' protobuf (W-2). */
 import { parse as parseYaml } from 'yaml'
+import { isRecord } from '../kube/json.ts'
 import { decodeKubernetesProtobuf } from '../kube/protobuf/decode.ts'
 import type { ApiRequest } from '../kube/transport.ts'
 import type { KubeObject, ResourceRef } from '../kube/types.ts'
@@ -135,10 +136,6 @@ export function cannotBeHandled(ref: Pick<ResourceRef, 'kind' | 'version'>, why:
   return apiError.badRequest(
     `${ref.kind} in version "${ref.version}" cannot be handled as a ${ref.kind}: ${why}`,
   )
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 const isAbsent = (value: unknown) => value === undefined || value === null

@@ -4,7 +4,7 @@ import { parseGoDuration } from '../cluster/go-duration.ts'
 import { readClusterInfo } from '../doctor/gather/trust.ts'
 import { RollcallError } from '../errors.ts'
 import { systemRandom } from '../host/random.ts'
-import { encodeKubeconfig } from '../kube/encode-kubeconfig.ts'
+import { encodeKubeconfig, kubeadmBootstrapNames } from '../kube/encode-kubeconfig.ts'
 import { formatTime } from '../kube/time-format.ts'
 import { type ConfigMap, resources, type Secret as SecretObject } from '../kube/types.ts'
 import type { Random } from '../ports.ts'
@@ -48,12 +48,7 @@ async function create(api: ConnectedApi, io: CommandIo, flags: CreateFlags, rand
   await api.client.create<SecretObject>(resources.secrets, { ...made.object, data })
   if (trust) {
     const user = { token: made.token }
-    const names = {
-      cluster: 'kubernetes',
-      user: 'tls-bootstrap-token-user',
-      context: 'tls-bootstrap-token-user@kubernetes',
-    }
-    io.stdout(encodeKubeconfig({ ...trust, user, names }).reveal())
+    io.stdout(encodeKubeconfig({ ...trust, user, names: kubeadmBootstrapNames }).reveal())
     return
   }
   if (flags.output === 'text') return io.stdout(`${made.token.reveal()}\n`)

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { RollcallError } from '../errors.ts'
 import { isStatus } from '../kube/client.ts'
 import { resources } from '../kube/types.ts'
+import { bootstrapTokenSecretName } from '../trust/bootstrap-token.ts'
 import type { CommandIo, ConnectionFlags } from './command-io.ts'
 import { addConnectionOptions } from './connect-kubeconfig.ts'
 import { withApi } from './with-api.ts'
@@ -17,7 +18,10 @@ export function register(token: Command, io: CommandIo): void {
     await withApi(io, flags, async ({ client }) => {
       for (const id of ids) {
         try {
-          await client.delete(resources.secrets, { name: `bootstrap-token-${id}`, namespace: 'kube-system' })
+          await client.delete(resources.secrets, {
+            name: bootstrapTokenSecretName(id),
+            namespace: 'kube-system',
+          })
         } catch (error) {
           if (isStatus(error, 'NotFound'))
             throw new RollcallError('API_STATUS', `there is no token ${id}; see rollcall token ls`)

@@ -1,6 +1,6 @@
 /** What a cluster says about its own API: Service `kubernetes` in default, and where it really is. */
 import { isStatus, type KubeClient } from '../kube/client.ts'
-import { sameJson } from '../kube/patch/json-value.ts'
+import { sameJson } from '../kube/json.ts'
 import { type KubeObject, type ResourceRef, resources } from '../kube/types.ts'
 import { apiServiceAddress } from './identities.ts'
 
@@ -72,7 +72,7 @@ async function publish(client: KubeClient, { resource, object, fields }: Publish
   }
   const target = { name, ...(namespace && { namespace }) }
   const current = await client.get<Published['object']>(resource, target)
-  const wrong = fields.filter(field => !sameJson(current[field] as never, object[field] as never))
+  const wrong = fields.filter(field => !sameJson(current[field], object[field]))
   if (wrong.length === 0) return
   const repaired = Object.fromEntries(wrong.map(field => [field, object[field]]))
   await client.update(resource, { ...current, ...repaired })

@@ -1,11 +1,12 @@
 import { hasCode } from '../errors.ts'
 import type { Secret } from '../keys/secret.ts'
 import { isStatus, type KubeClient } from '../kube/client.ts'
-import { encodeKubeconfig } from '../kube/encode-kubeconfig.ts'
+import { encodeKubeconfig, kubeadmBootstrapNames } from '../kube/encode-kubeconfig.ts'
 import { parseKubeconfig, type SelectedContext, selectContext } from '../kube/kubeconfig.ts'
 import { resources, type Secret as SecretObject } from '../kube/types.ts'
 import type { Clock, Disk, Random } from '../ports.ts'
-import { bootstrapTokenExpiry, createBootstrapToken } from './bootstrap-token.ts'
+import { bootstrapTokenSecretName, tokenExpiry } from '../trust/bootstrap-token.ts'
+import { createBootstrapToken } from './bootstrap-token.ts'
 import { readIfThere, replaceFile } from './pki-files.ts'
 
 export interface BootstrapKubeconfigOptions {
@@ -46,11 +47,7 @@ async function writeKubeconfig(token: Secret, options: BootstrapKubeconfigOption
     server: options.server,
     certificateAuthority: { pem: options.certificateAuthority },
     user: { token },
-    names: {
-      cluster: 'kubernetes',
-      user: 'tls-bootstrap-token-user',
-      context: 'tls-bootstrap-token-user@kubernetes',
-    },
+    names: kubeadmBootstrapNames,
   })
   await replaceFile(options.disk, options.path, text.reveal(), 0o600)
 }
@@ -74,12 +71,16 @@ async function currentToken(options: BootstrapKubeconfigOptions): Promise<Curren
   const { cluster, user } = selected
   const [id, secret] = (user.token?.reveal() ?? '').split('.')
   if (!id || !user.token) return none
-  const target = { name: `bootstrap-token-${id}`, namespace: 'kube-system' }
+  const target = { name: bootstrapTokenSecretName(id), namespace: 'kube-system' }
   try {
     const object = await options.client.get<SecretObject>(resources.secrets, target)
     const stored = Buffer.from(object.data?.['token-secret'] ?? '', 'base64').toString()
     if (stored !== secret) return none
-    return { token: user.token, expiresAt: bootstrapTokenExpiry(object), server: cluster.server }
+    return {
+      token: user.token,
+      expiresAt: tokenExpiry(object) ?? Number.POSITIVE_INFINITY,
+      server: cluster.server,
+    }
   } catch (error) {
     if (isStatus(error, 'NotFound')) return none
     throw error

@@ -1,6 +1,7 @@
 import { Secret } from '../keys/secret.ts'
 import type { Secret as SecretObject } from '../kube/types.ts'
 import type { Random } from '../ports.ts'
+import { bootstrapTokenSecretName, bootstrapTokenType } from '../trust/bootstrap-token.ts'
 
 /** kubeadm's group of bootstrap tokens for joining nodes; its bindings are made for it (A-41). */
 export const bootstrapGroup = 'system:bootstrappers:kubeadm:default-node-token'
@@ -34,8 +35,8 @@ export function createBootstrapToken(expiresAt: number, random: Random): Bootstr
   const object: SecretObject = {
     apiVersion: 'v1',
     kind: 'Secret',
-    metadata: { name: `bootstrap-token-${id}`, namespace: 'kube-system' },
-    type: 'bootstrap.kubernetes.io/token',
+    metadata: { name: bootstrapTokenSecretName(id), namespace: 'kube-system' },
+    type: bootstrapTokenType,
     data: {
       'token-id': base64(id),
       'token-secret': base64(secret),
@@ -47,10 +48,4 @@ export function createBootstrapToken(expiresAt: number, random: Random): Bootstr
     },
   }
   return { id, token: new Secret(`${id}.${secret}`), object }
-}
-
-/** Milliseconds since the epoch at which the token ends; 0 for one that cannot be read or names no end. */
-export function bootstrapTokenExpiry(object: SecretObject | undefined): number {
-  const text = Buffer.from(object?.data?.expiration ?? '', 'base64').toString()
-  return Date.parse(text) || 0
 }

@@ -2,6 +2,7 @@ import { parse } from 'yaml'
 import { requiredEvidence } from '../approve/evidence/level.ts'
 import { type ApprovalPolicy, checkPolicy } from '../approve/policy.ts'
 import { RollcallError } from '../errors.ts'
+import { isRecord } from '../kube/json.ts'
 
 /** Says what a value must be, or undefined when it is. */
 type Check = (value: unknown) => string | undefined
@@ -94,7 +95,3 @@ function prefixed(place: string, problem: string | undefined): string | undefine
 }
 
 const first = (problems: readonly (string | undefined)[]) => problems.find(problem => problem !== undefined)
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}

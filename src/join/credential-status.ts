@@ -1,4 +1,5 @@
 import { Secret } from '../keys/secret.ts'
+import { isRecord } from '../kube/json.ts'
 import type { ConnectionConfig } from '../kube/transport.ts'
 
 export type CredentialStatus =
@@ -11,11 +12,8 @@ export type CredentialStatus =
  * `now`: milliseconds since the epoch. No value gets into `problem`.
  */
 export function readCredentialStatus(status: unknown, now: number): CredentialStatus {
-  if (typeof status !== 'object' || status === null) return { ok: false, problem: 'gave no status' }
-  const { token, clientCertificateData, clientKeyData, expirationTimestamp } = status as Record<
-    string,
-    unknown
-  >
+  if (!isRecord(status)) return { ok: false, problem: 'gave no status' }
+  const { token, clientCertificateData, clientKeyData, expirationTimestamp } = status
   for (const [name, value] of Object.entries({
     token,
     clientCertificateData,

@@ -1,4 +1,5 @@
 import { RollcallError, systemCode } from '../errors.ts'
+import { isRecord } from '../kube/json.ts'
 import type { ExecConfig, KubeconfigCluster } from '../kube/kubeconfig.ts'
 import type { ConnectionPorts } from '../kube/kubeconfig-connection.ts'
 import type { Clock, Disk, Spawn } from '../ports.ts'
@@ -107,7 +108,7 @@ function readAnswer({ command, apiVersion }: ExecConfig, text: string, now: numb
     // What it wrote may be a secret: it is not shown.
     throw failed(command, 'wrote no JSON to stdout')
   }
-  const object = typeof answer === 'object' && answer !== null ? (answer as Record<string, unknown>) : {}
+  const object = isRecord(answer) ? answer : {}
   if (object.kind !== 'ExecCredential') throw failed(command, 'gave no ExecCredential')
   if (object.apiVersion !== apiVersion)
     throw failed(

@@ -1,4 +1,5 @@
 import { systemCode } from '../errors.ts'
+import { isRecord } from '../kube/json.ts'
 import type { ConnectionConfig } from '../kube/transport.ts'
 import type { Clock, Disk, Net } from '../ports.ts'
 import type { AcquireContext, Acquired, CredentialSource, NothingReason } from './credential-sources.ts'
@@ -87,7 +88,7 @@ async function ask(
       mostBody: mostAnswer,
     })
     const parsed = parseObject(body)
-    if (status === 200 && parsed) return { ok: true, body: parsed }
+    if (status === 200) return { ok: true, body: parsed ?? {} }
     return refused(status, parsed)
   } catch (error) {
     if (signal?.aborted) throw error
@@ -119,18 +120,16 @@ function refused(status: number, body: Record<string, unknown> | undefined): Ans
 function parseObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
+    return isRecord(value) ? value : undefined
   } catch {
-    return undefined
+    return undefined // A text may hold a secret: it is not shown, and gives no credential.
   }
 }
 
 /** ExecCredential's spec.cluster: the plugin may know where the node belongs. */
 function clusterOf({ cluster }: Record<string, unknown>): ConnectionConfig | undefined {
-  if (typeof cluster !== 'object' || cluster === null) return undefined
-  const fields = cluster as Record<string, unknown>
-  const { server } = fields
-  const [authority, tlsServerName] = [fields['certificate-authority-data'], fields['tls-server-name']]
+  if (!isRecord(cluster)) return undefined
+  const { server, 'certificate-authority-data': authority, 'tls-server-name': tlsServerName } = cluster
   if (typeof server !== 'string' || !server.startsWith('https://')) return undefined
   return {
     server,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { NodeAddress } from '../kube/types.ts'
-import { clientTemplate, sameTemplate, servingTemplate, subjectAltNamesOf, usagesFor } from './template.ts'
+import { clientTemplate, servingTemplate, subjectAltNamesOf, usagesFor } from './template.ts'
 
 test('K-22: the client template names the node in the group system:nodes and has no SAN', () => {
   assert.deepEqual(clientTemplate('node-a', 'ECDSA-P256'), {
@@ -94,17 +94,4 @@ for (const { title, addresses, dns, ip } of mappings) {
 
 test('K-74: addresses without an IP address give no serving template', () => {
   assert.equal(servingTemplate('n', [{ type: 'Hostname', address: 'n' }], 'ECDSA-P256'), undefined)
-})
-
-test('templates are the same when they ask for the same, wherever they come from', () => {
-  const addresses: NodeAddress[] = [
-    { type: 'InternalIP', address: '192.0.2.1' },
-    { type: 'Hostname', address: 'n' },
-  ]
-  const template = servingTemplate('n', addresses, 'ECDSA-P256')
-  assert.ok(sameTemplate(template, servingTemplate('n', addresses.toReversed(), 'ECDSA-P256')))
-  assert.ok(!sameTemplate(template, servingTemplate('n', addresses.slice(0, 1), 'ECDSA-P256')))
-  assert.ok(!sameTemplate(template, servingTemplate('m', addresses, 'ECDSA-P256')))
-  assert.ok(!sameTemplate(template, undefined))
-  assert.ok(sameTemplate(undefined, undefined))
 })

@@ -95,24 +95,3 @@ function canonicalIp(address: string): string | undefined {
   const bytes = parseIp(address.slice(0, start) + numbers.join('.'))
   return bytes && formatIp(bytes)
 }
-
-/** Whether two templates ask for the same certificate. */
-export function sameTemplate(
-  a: CertificateTemplate | undefined,
-  b: CertificateTemplate | undefined,
-): boolean {
-  if (a === b) return true
-  if (!a || !b) return false
-  return (
-    a.commonName === b.commonName &&
-    a.signerName === b.signerName &&
-    sameList(a.organizations, b.organizations) &&
-    sameList(a.dnsNames, b.dnsNames) &&
-    sameList(a.ipAddresses, b.ipAddresses) &&
-    sameList(a.usages, b.usages)
-  )
-}
-
-function sameList(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((value, index) => value === b[index])
-}

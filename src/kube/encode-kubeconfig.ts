@@ -17,6 +17,13 @@ export interface KubeconfigFields {
   names?: { cluster: string; user: string; context: string }
 }
 
+/** What kubeadm calls them in a bootstrap kubeconfig. */
+export const kubeadmBootstrapNames = {
+  cluster: 'kubernetes',
+  user: 'tls-bootstrap-token-user',
+  context: 'tls-bootstrap-token-user@kubernetes',
+}
+
 /** K-10: what kubelet's bootstrap calls them. */
 const bootstrapNames = { cluster: 'default-cluster', user: 'default-auth', context: 'default-context' }
 

@@ -43,8 +43,3 @@ export async function inClusterConfig({
     readBearerToken: tokenFromFile(`${FOLDER}/token`, { disk, clock }),
   }
 }
-
-/** The namespace the pod runs in. */
-export async function inClusterNamespace(disk: Pick<Disk, 'read'>): Promise<string> {
-  return new TextDecoder().decode(await disk.read(`${FOLDER}/namespace`)).trim()
-}

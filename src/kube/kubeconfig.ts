@@ -2,6 +2,7 @@ import { dirname, isAbsolute, join } from 'node:path'
 import { parse } from 'yaml'
 import { RollcallError } from '../errors.ts'
 import { Secret } from '../keys/secret.ts'
+import { isRecord } from './json.ts'
 
 /** Bytes given in the kubeconfig itself, or the file that holds them (absolute, or relative to the process). */
 export type Source = { data: Secret } | { file: string }
@@ -253,7 +254,7 @@ function at({ path, field }: Place, name: string): Place {
 }
 
 function record(value: unknown, place: Place): Record<string, unknown> {
-  if (value && typeof value === 'object' && !Array.isArray(value)) return value as Record<string, unknown>
+  if (isRecord(value)) return value
   throw invalid(place, 'is not a mapping')
 }
 

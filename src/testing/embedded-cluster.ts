@@ -18,6 +18,7 @@ import type { Transport } from '../kube/transport.ts'
 import { type KubeObject, type PolicyRule, type RoleBinding, resources, type Secret } from '../kube/types.ts'
 import { type Log, silentLog } from '../ports.ts'
 import type { Authority } from '../sign/authority.ts'
+import { bootstrapTokenSecretName } from '../trust/bootstrap-token.ts'
 import { nameOf } from '../x509/name.ts'
 import { oids } from '../x509/oid.ts'
 import { decodePem } from '../x509/pem.ts'
@@ -127,7 +128,7 @@ function tokenSecret(): Secret {
   return {
     apiVersion: 'v1',
     kind: 'Secret',
-    metadata: { name: `bootstrap-token-${bootstrapToken.id}`, namespace: 'kube-system' },
+    metadata: { name: bootstrapTokenSecretName(bootstrapToken.id), namespace: 'kube-system' },
     type: 'bootstrap.kubernetes.io/token',
     stringData: {
       'token-id': bootstrapToken.id,

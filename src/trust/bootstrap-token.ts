@@ -2,7 +2,13 @@
 import { Secret } from '../keys/secret.ts'
 import type { Secret as KubeSecret } from '../kube/types.ts'
 
+/** The type of the Secrets in kube-system that are bootstrap tokens (A-32). */
 export const bootstrapTokenType = 'bootstrap.kubernetes.io/token'
+
+/** Name of the Secret in kube-system that holds the token with this id. */
+export function bootstrapTokenSecretName(id: string): string {
+  return `bootstrap-token-${id}`
+}
 
 /** Milliseconds since the epoch; undefined: never; 0 for what cannot be read, which counts as expired (C-60). */
 export function tokenExpiry(secret: KubeSecret): number | undefined {

@@ -1,4 +1,4 @@
-import { sameJson } from '../../kube/patch/json-value.ts'
+import { sameJson } from '../../kube/json.ts'
 import { type KubeObject, resources } from '../../kube/types.ts'
 import { type FieldError, fieldError } from '../wire/field-error.ts'
 import { ageColumn, nameColumn, textColumn } from './columns.ts'
@@ -63,9 +63,7 @@ function defaultCsiDriver(driver: CsiDriver): void {
 const immutable = ['attachRequired', 'volumeLifecycleModes'] as const
 
 function validateUpdate(next: CsiDriver, previous: CsiDriver): FieldError[] {
-  const changed = immutable.filter(
-    field => !sameJson(next.spec?.[field] as never, previous.spec?.[field] as never),
-  )
+  const changed = immutable.filter(field => !sameJson(next.spec?.[field], previous.spec?.[field]))
   return [
     ...validateCsiDriver(next),
     ...changed.map(field =>

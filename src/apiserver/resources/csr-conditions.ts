@@ -1,5 +1,5 @@
 /** Rules for status.conditions of a CertificateSigningRequest (A-5 to A-9). */
-import { sameJson } from '../../kube/patch/json-value.ts'
+import { sameJson } from '../../kube/json.ts'
 import type { CertificateSigningRequest, CsrCondition } from '../../kube/types.ts'
 import { timestamp } from '../object-name.ts'
 import { type FieldError, fieldError } from '../wire/field-error.ts'
@@ -13,7 +13,7 @@ export const conditionsOf = (csr: CertificateSigningRequest): readonly CsrCondit
 const ofType = (csr: CertificateSigningRequest, type: string) =>
   conditionsOf(csr).filter(condition => condition.type === type)
 
-const types = (csr: CertificateSigningRequest) => conditionsOf(csr).map(({ type }) => type)
+const types = (csr: CertificateSigningRequest): readonly string[] => conditionsOf(csr).map(({ type }) => type)
 
 /** What a stored object has wrong already and may therefore keep (A-9). */
 export interface ConditionLeniency {
@@ -27,7 +27,7 @@ export function conditionLeniency(previous: CertificateSigningRequest): Conditio
   return {
     bothApprovedAndDenied: present.includes('Approved') && present.includes('Denied'),
     duplicates: new Set(present).size < present.length,
-    emptyTypes: present.includes('' as never),
+    emptyTypes: present.includes(''),
   }
 }
 
@@ -76,7 +76,7 @@ export function approvalErrors(
     if (after.length > before.length) {
       return [fieldError.forbidden(field, `updates may not add a condition of type "${type}"`)]
     }
-    if (after.length === before.length && !sameJson(after as never, before as never)) {
+    if (after.length === before.length && !sameJson(after, before)) {
       return [fieldError.forbidden(field, `updates may not modify a condition of type "${type}"`)]
     }
     return []

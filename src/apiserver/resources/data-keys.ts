@@ -1,5 +1,5 @@
 /** What ConfigMaps and Secrets share: keys, total size, and the immutable flag. */
-import { sameJson } from '../../kube/patch/json-value.ts'
+import { sameJson } from '../../kube/json.ts'
 import { type FieldError, fieldError } from '../wire/field-error.ts'
 
 /** Bytes of all values of one object. */
@@ -37,7 +37,7 @@ export function immutableErrors<T extends { immutable?: boolean }>(
   if (!next.immutable) errors.push(fieldError.forbidden('immutable', text))
   for (const field of fields) {
     const [before, after] = [previous[field] ?? {}, next[field] ?? {}]
-    if (!sameJson(before as never, after as never)) errors.push(fieldError.forbidden(field, text))
+    if (!sameJson(before, after)) errors.push(fieldError.forbidden(field, text))
   }
   return errors
 }

@@ -1,5 +1,5 @@
+import { sameJson } from '../../kube/json.ts'
 import { labelValueComplaints, qualifiedNameComplaints } from '../../kube/label-syntax.ts'
-import { sameJson } from '../../kube/patch/json-value.ts'
 import { type KubeNode, resources } from '../../kube/types.ts'
 import { type FieldError, fieldError } from '../wire/field-error.ts'
 import { nodeColumns } from './node-columns.ts'

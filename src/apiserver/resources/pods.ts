@@ -2,7 +2,7 @@
  * Pods, as far as nodes and those who look at nodes need them: a kubelet's mirror pods and their status, `kubectl get
  * pods` and `kubectl describe node`. Nothing here schedules them.
  */
-import { sameJson } from '../../kube/patch/json-value.ts'
+import { sameJson } from '../../kube/json.ts'
 import { resources } from '../../kube/types.ts'
 import { type FieldError, fieldError } from '../wire/field-error.ts'
 import { dns1123Label } from './names.ts'
@@ -35,7 +35,7 @@ function immutablePart({ spec = {} }: Pod) {
 
 function validateUpdate(next: Pod, previous: Pod): FieldError[] {
   const errors = validatePod(next)
-  if (!sameJson(immutablePart(next) as never, immutablePart(previous) as never)) {
+  if (!sameJson(immutablePart(next), immutablePart(previous))) {
     errors.push(
       fieldError.forbidden(
         'spec',

@@ -1,5 +1,5 @@
 /** Validation of policy rules, role references and subjects (pkg/apis/rbac/validation). */
-import { sameJson } from '../../kube/patch/json-value.ts'
+import { sameJson } from '../../kube/json.ts'
 import type { PolicyRule, RbacSubject, RoleBinding } from '../../kube/types.ts'
 import { type FieldError, fieldError } from '../wire/field-error.ts'
 import { dns1123Subdomain, pathSegment } from './names.ts'
@@ -91,7 +91,7 @@ export function validateBindingUpdate(
 ): FieldError[] {
   const errors = validateBinding(next, namespaced)
   const { apiGroup, kind, name } = next.roleRef ?? {}
-  if (!sameJson({ apiGroup, kind, name } as never, { ...previous.roleRef } as never)) {
+  if (!sameJson({ apiGroup, kind, name }, { ...previous.roleRef })) {
     errors.push(fieldError.invalid('roleRef', next.roleRef, 'cannot change roleRef'))
   }
   return errors

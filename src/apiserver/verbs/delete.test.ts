@@ -96,8 +96,11 @@ describe('deleting', () => {
     await assert.rejects(api.call('GET', '/api/v1/namespaces/team'), {
       message: '404 namespaces "team" not found',
     })
-    await assert.rejects(api.call('DELETE', '/api/v1/namespaces/default'), {
-      message: '403 namespaces "default" is forbidden: this namespace may not be deleted',
-    })
+    for (const name of ['default', 'kube-system', 'kube-public']) {
+      if (name !== 'default') await api.call('POST', '/api/v1/namespaces', { metadata: { name } })
+      await assert.rejects(api.call('DELETE', `/api/v1/namespaces/${name}`), {
+        message: `403 namespaces "${name}" is forbidden: this namespace may not be deleted`,
+      })
+    }
   })
 })

@@ -1,5 +1,5 @@
+import type { JsonObject, JsonValue } from '../../kube/json.ts'
 import { applyJsonPatch } from '../../kube/patch/json-patch.ts'
-import type { JsonObject, JsonValue } from '../../kube/patch/json-value.ts'
 import { applyMergePatch } from '../../kube/patch/merge-patch.ts'
 import { applyStrategicMergePatch } from '../../kube/patch/strategic-merge.ts'
 import type { ApiRequest, ApiResponse } from '../../kube/transport.ts'

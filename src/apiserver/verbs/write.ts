@@ -8,10 +8,6 @@ import type { WriteContext } from '../resources/resource.ts'
 import { ApiError, apiError, groupResource } from '../wire/api-error.ts'
 import { checkFields, fieldValidationOf, isDryRun } from '../write-options.ts'
 
-export interface WriteOptions {
-  dryRun: boolean
-}
-
 /** The request's body as an object of the resource; unknown fields are refused or warned about. */
 export function readObject(call: Call, optionsKind: 'CreateOptions' | 'UpdateOptions'): KubeObject {
   const { resource, query } = call

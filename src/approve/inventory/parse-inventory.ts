@@ -1,6 +1,7 @@
 /** An inventory as operators write it: which node has which names and addresses. */
 import { parseAllDocuments } from 'yaml'
 import { RollcallError } from '../../errors.ts'
+import { isRecord } from '../../kube/json.ts'
 import { parseIp } from '../../x509/ip.ts'
 import { canonicalAddress, canonicalDns, isNodeName } from '../canonical-name.ts'
 
@@ -82,9 +83,8 @@ function stringsOf(value: unknown, where: string): string[] {
 }
 
 function fieldsOf(value: unknown, where: string): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw invalid(where, 'must have fields')
-  return value as Record<string, unknown>
+  if (!isRecord(value)) throw invalid(where, 'must have fields')
+  return value
 }
 
 function refuseOthers(rest: object, where: string): void {

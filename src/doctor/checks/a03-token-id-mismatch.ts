@@ -1,4 +1,5 @@
 import { shellWord } from '../../survey/explanation.ts'
+import { bootstrapTokenSecretName } from '../../trust/bootstrap-token.ts'
 import { type Check, view } from '../check.ts'
 import { createToken, listTokens } from '../commands.ts'
 
@@ -19,7 +20,7 @@ export const a03: Check = {
       requiredArtifacts: ['bootstrapTokens'],
       audit: ({ bootstrapTokens }) =>
         bootstrapTokens.flatMap(({ name, tokenId, hasSecret }) => {
-          if (name === `bootstrap-token-${tokenId}` && hasSecret) return []
+          if (name === bootstrapTokenSecretName(tokenId) && hasSecret) return []
           const value = hasSecret ? `token-id is ${JSON.stringify(tokenId)}` : 'token-secret is missing'
           return {
             object: `Secret kube-system/${name}`,

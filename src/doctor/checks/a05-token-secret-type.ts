@@ -1,8 +1,7 @@
 import { shellWord } from '../../survey/explanation.ts'
+import { bootstrapTokenType } from '../../trust/bootstrap-token.ts'
 import { type Check, view } from '../check.ts'
 import { createToken, listTokens } from '../commands.ts'
-
-const rightType = 'bootstrap.kubernetes.io/token'
 
 export const a05: Check = {
   meta: {
@@ -21,11 +20,11 @@ export const a05: Check = {
       requiredArtifacts: ['bootstrapTokens'],
       audit: ({ bootstrapTokens }) =>
         bootstrapTokens
-          .filter(({ type }) => type !== rightType)
+          .filter(({ type }) => type !== bootstrapTokenType)
           .map(({ name, type }) => ({
             object: `Secret kube-system/${name}`,
             evidence: [{ value: `type ${JSON.stringify(type)}`, source: `Secret kube-system/${name} type` }],
-            cause: `It was created without \`type: ${rightType}\`.`,
+            cause: `It was created without \`type: ${bootstrapTokenType}\`.`,
             fix: [
               {
                 run: `kubectl -n kube-system delete secret ${shellWord(name)}`,

@@ -1,5 +1,6 @@
 import { parse } from 'yaml'
 import { systemCode } from '../../errors.ts'
+import { isRecord } from '../../kube/json.ts'
 import type { Gathered, KubeletConfigFacts } from '../artifacts.ts'
 import type { ReadOnlyDisk } from './cert-directory.ts'
 
@@ -34,9 +35,7 @@ export async function readKubeletConfig(
 function mapping(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = parse(text, { prettyErrors: false })
-    return value && typeof value === 'object' && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined
+    return isRecord(value) ? value : undefined
   } catch {
     return undefined // The file is then said to be no KubeletConfiguration.
   }

@@ -1,6 +1,7 @@
 /** What the cluster publishes for others to trust it by. */
 import { parse } from 'yaml'
 import { type KubeClient, listAll } from '../../kube/client.ts'
+import { isRecord } from '../../kube/json.ts'
 import { type ConfigMap, type Namespace, resources } from '../../kube/types.ts'
 import { decodePem, encodePem } from '../../x509/pem.ts'
 import type { ClusterInfo, PublishedRoot } from '../artifacts.ts'
@@ -68,9 +69,7 @@ function parsed(text: string): unknown {
 }
 
 function record(value: unknown): Record<string, unknown> | undefined {
-  return value && typeof value === 'object' && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : undefined
+  return isRecord(value) ? value : undefined
 }
 
 /** What kube-apiserver tells its extensions to trust client certificates by; PEM. */

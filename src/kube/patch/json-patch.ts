@@ -1,15 +1,6 @@
 /** JSON patch, RFC 6902 with RFC 6901 pointers. Pure: the document is copied along each changed path, never changed. */
-import {
-  isList,
-  isObject,
-  type JsonObject,
-  type JsonValue,
-  malformed,
-  notApplicable,
-  own,
-  requireSafe,
-  sameJson,
-} from './json-value.ts'
+import { isList, isObject, type JsonObject, type JsonValue, sameJson } from '../json.ts'
+import { malformed, notApplicable, own, requireSafe } from './guards.ts'
 
 interface Operation {
   op: string

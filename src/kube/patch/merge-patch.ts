@@ -1,5 +1,6 @@
 /** JSON merge patch, RFC 7396: null removes, objects merge, all else replaces. Pure: neither argument is changed. */
-import { isObject, type JsonObject, type JsonValue, own, requireSafe } from './json-value.ts'
+import { isObject, type JsonObject, type JsonValue } from '../json.ts'
+import { own, requireSafe } from './guards.ts'
 
 function merge(target: JsonValue | undefined, patch: JsonValue): JsonValue {
   if (!isObject(patch)) return patch

@@ -3,16 +3,8 @@
  * declares (merge-keys.ts) or are replaced, and directives in the patch say what to delete, replace, keep and in which
  * order. Pure: neither argument is changed.
  */
-import {
-  isList,
-  isObject,
-  type JsonObject,
-  type JsonValue,
-  malformed,
-  own,
-  requireSafe,
-  sameJson,
-} from './json-value.ts'
+import { isList, isObject, type JsonObject, type JsonValue, sameJson } from '../json.ts'
+import { malformed, own, requireSafe } from './guards.ts'
 import { type MergeKeys, mergeKeysOf } from './merge-keys.ts'
 
 const directive = '$patch'

@@ -1,3 +1,4 @@
+import { isRecord } from '../../kube/json.ts'
 import { type Finding, refusal, warning } from './finding.ts'
 
 /** What a field may hold. `refused`: Kubernetes knows it, but a static pod of ours cannot have it; the text says why. */
@@ -33,7 +34,7 @@ export function checkFields(value: unknown, rule: FieldRule, path: string): Find
         : checkFields(item, rule.listOf, `${path}[${index}]`),
     )
   }
-  if (!isMapping(value)) return [refusal('Invalid', `${path}: is no mapping`)]
+  if (!isRecord(value)) return [refusal('Invalid', `${path}: is no mapping`)]
   if ('mapOf' in rule) {
     return Object.entries(value).flatMap(([key, item]) => checkFields(item, rule.mapOf, `${path}[${key}]`))
   }
@@ -42,10 +43,6 @@ export function checkFields(value: unknown, rule: FieldRule, path: string): Find
     if (Object.hasOwn(rule.fields, name)) return checkFields(item, rule.fields[name] ?? 'anything', at)
     return [warning('UnknownField', `${at}: no such field; it has no effect`)]
   })
-}
-
-export function isMapping(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function scalarProblem(value: unknown, rule: string): string | undefined {
@@ -60,7 +57,7 @@ function scalarProblem(value: unknown, rule: string): string | undefined {
 function isEmpty(value: unknown): boolean {
   if (value === '' || value === false || value === 0) return true
   if (Array.isArray(value)) return value.length === 0
-  return isMapping(value) && Object.keys(value).length === 0
+  return isRecord(value) && Object.keys(value).length === 0
 }
 
 /** The value for a message, cut short. */

@@ -1,6 +1,7 @@
 import { parseAllDocuments } from 'yaml'
+import { isRecord } from '../../kube/json.ts'
 import type { ManifestPod } from '../pod.ts'
-import { checkFields, isMapping } from './check-fields.ts'
+import { checkFields } from './check-fields.ts'
 import { type Finding, isRefusal, refusal } from './finding.ts'
 import { podFields } from './pod-fields.ts'
 import { validatePod } from './validate-pod.ts'
@@ -47,7 +48,7 @@ export function readManifest(text: string): Manifest {
 
 function takeDocument(value: unknown, prefix: string, manifest: Manifest): void {
   const problem = documentProblem(value)
-  if (problem !== undefined || !isMapping(value)) {
+  if (problem !== undefined || !isRecord(value)) {
     manifest.findings.push(refusal('Malformed', prefix + (problem ?? 'is no mapping')))
     return
   }
@@ -59,13 +60,13 @@ function takeDocument(value: unknown, prefix: string, manifest: Manifest): void 
   items.forEach((item, n) => {
     const at = `${prefix}items[${n}]: `
     // The items of a list need not repeat what they are.
-    if (isMapping(item)) takePod({ ...item, apiVersion: 'v1', kind: 'Pod' }, at, manifest)
+    if (isRecord(item)) takePod({ ...item, apiVersion: 'v1', kind: 'Pod' }, at, manifest)
     else manifest.findings.push(refusal('Malformed', `${at}is no mapping`))
   })
 }
 
 function documentProblem(value: unknown): string | undefined {
-  if (!isMapping(value)) return 'is no mapping'
+  if (!isRecord(value)) return 'is no mapping'
   const { apiVersion, kind, items } = value
   if (apiVersion !== 'v1') return `apiVersion: is ${JSON.stringify(apiVersion)}, not "v1"`
   if (kind === 'Pod') return undefined
@@ -78,8 +79,8 @@ function takePod(value: Record<string, unknown>, prefix: string, manifest: Manif
     manifest.findings.push(...findings.map(finding => ({ ...finding, message: prefix + finding.message })))
   }
   const types = checkFields(value, podFields, '')
-  if (!isMapping(value.metadata)) types.push(refusal('Invalid', 'metadata: is missing'))
-  if (!isMapping(value.spec) || !Array.isArray(value.spec.containers))
+  if (!isRecord(value.metadata)) types.push(refusal('Invalid', 'metadata: is missing'))
+  if (!isRecord(value.spec) || !Array.isArray(value.spec.containers))
     types.push(refusal('Invalid', 'spec.containers: is missing'))
   add(types)
   if (types.some(isRefusal)) return
@@ -93,7 +94,7 @@ function takePod(value: Record<string, unknown>, prefix: string, manifest: Manif
 /** null means absent in Kubernetes. */
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls)
-  if (!isMapping(value)) return value
+  if (!isRecord(value)) return value
   const entries = Object.entries(value).filter(([, item]) => item !== null)
   return Object.fromEntries(entries.map(([name, item]) => [name, withoutNulls(item)]))
 }

@@ -4,10 +4,7 @@ import type { Authorizer } from '../authorization/authorizer.ts'
 import { guardApproval, guardSigning, restrictSubject } from './certificate-requests.ts'
 import { restrictNode } from './node-restriction.ts'
 import { guardEscalation } from './rbac-escalation.ts'
-import { refuse } from './refuse.ts'
 import { guardAttestation } from './trust-bundles.ts'
-
-const immortalNamespaces: readonly string[] = ['default', 'kube-system', 'kube-public']
 
 /** All admission, in Kubernetes' order (3.5): what may change objects first, then storage's checks, then validation. */
 export function admit(
@@ -16,7 +13,6 @@ export function admit(
   reader: ObjectReader,
   apiAudiences: readonly string[],
 ): void {
-  protectNamespace(request)
   restrictNode(request, { reader, apiAudiences, authorize: authorizer.authorize })
   guardEscalation(request, authorizer, reader)
   if (request.group === 'certificates.k8s.io' && request.resource === 'certificatesigningrequests') {
@@ -26,18 +22,5 @@ export function admit(
   }
   if (request.group === 'certificates.k8s.io' && request.resource === 'clustertrustbundles') {
     guardAttestation(request, authorizer.authorize)
-  }
-}
-
-/** NamespaceLifecycle's share that is no matter of storage. */
-function protectNamespace(request: AdmissionRequest): void {
-  const { operation, group, resource, name } = request
-  if (
-    operation === 'DELETE' &&
-    group === '' &&
-    resource === 'namespaces' &&
-    immortalNamespaces.includes(name)
-  ) {
-    throw refuse(request, 'this namespace may not be deleted')
   }
 }

@@ -141,21 +141,3 @@ for (const [what, signerName, request, message] of subjects) {
     )
   })
 }
-
-for (const name of ['default', 'kube-system', 'kube-public']) {
-  test(`Namespace ${name} may not be deleted, not even by system:masters`, () => {
-    const request = admissionRequest('DELETE', 'namespaces', { user: person('root', 'system:masters'), name })
-    assert.equal(
-      refusal(() => accessOver([]).admit(request)),
-      `namespaces "${name}" is forbidden: this namespace may not be deleted`,
-    )
-  })
-}
-
-test('Another namespace may be deleted', () => {
-  const request = admissionRequest('DELETE', 'namespaces', { user: approver, name: 'kube-node-lease' })
-  assert.equal(
-    refusal(() => accessOver([]).admit(request)),
-    '',
-  )
-})

@@ -1,20 +1,15 @@
 /** Bootstrap tokens (A-32): a Secret in kube-system is the whole record of one. */
 import type { Secret, UserInfo } from '../../../kube/types.ts'
+import { bootstrapTokenType } from '../../../trust/bootstrap-token.ts'
 import { authenticatedUser, bootstrapUserPrefix, systemGroups } from '../system-identities.ts'
 
 const tokenForm = /^([a-z0-9]{6})\.([a-z0-9]{16})$/
 const groupForm = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/
-const secretType = 'bootstrap.kubernetes.io/token'
 
 /** Id and secret part of a token in the form of a bootstrap token; undefined for any other token. */
 export function parseBootstrapToken(token: string): { id: string; secret: string } | undefined {
   const [, id, secret] = tokenForm.exec(token) ?? []
   return id !== undefined && secret !== undefined ? { id, secret } : undefined
-}
-
-/** Name of the Secret in kube-system that holds the token. */
-export function bootstrapTokenSecretName(id: string): string {
-  return `bootstrap-token-${id}`
 }
 
 export type BootstrapTokenVerdict = { ok: true; user: UserInfo } | { ok: false; reason: string }
@@ -32,7 +27,8 @@ export function judgeBootstrapToken(
 ): BootstrapTokenVerdict {
   if (!object) return refused('no Secret of this token')
   if (object.metadata.deletionTimestamp) return refused('the Secret is deleted and awaiting removal')
-  if (object.type !== secretType || !object.data) return refused(`the Secret is not of type ${secretType}`)
+  if (object.type !== bootstrapTokenType || !object.data)
+    return refused(`the Secret is not of type ${bootstrapTokenType}`)
   const value = (key: string) => Buffer.from(object.data?.[key] ?? '', 'base64').toString()
   if (!sameInConstantTime(value('token-secret'), token.secret)) return refused('token-secret differs')
   if (value('token-id') !== token.id) return refused('token-id differs')

@@ -1,4 +1,5 @@
 /** What a client sent, held against the schema: fields it does not know, and values of the wrong type. */
+import { isRecord } from '../../../kube/json.ts'
 import type { KubeObject, ResourceRef } from '../../../kube/types.ts'
 import { type Schema, type SchemaField, schemaNamed, schemaOf } from './schema.ts'
 import { wellKnownTypes } from './well-known.ts'
@@ -14,9 +15,6 @@ interface Visitor {
   /** Each value of a field, and each item of a list or map. */
   value?(value: unknown, field: SchemaField, shape: SchemaField['shape'], schema: Schema, path: Path): void
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** E.g. `spec.taints[0].key`. */
 function pathText(path: Path): string {
@@ -40,17 +38,17 @@ function visitField(schema: Schema, field: SchemaField, value: unknown, path: Pa
   visitor.value?.(value, field, field.shape, schema, path)
   const nested = schemaNamed(field.type)
   if (field.shape === 'single') {
-    if (nested && isObject(value)) visitObject(nested, value, path, visitor)
+    if (nested && isRecord(value)) visitObject(nested, value, path, visitor)
     return
   }
   const visitItem = (item: unknown, part: string | number) => {
     path.push(part)
     visitor.value?.(item, field, 'single', schema, path)
-    if (nested && isObject(item)) visitObject(nested, item, path, visitor)
+    if (nested && isRecord(item)) visitObject(nested, item, path, visitor)
     path.pop()
   }
   if (field.shape === 'list' && Array.isArray(value)) value.forEach(visitItem)
-  else if (field.shape === 'map' && isObject(value)) {
+  else if (field.shape === 'map' && isRecord(value)) {
     for (const key of Object.keys(value)) visitItem(value[key], key)
   }
 }
@@ -87,14 +85,14 @@ function jsonType(value: unknown): string {
 function scalarComplaint(value: unknown, type: string): string | undefined {
   const known = Object.hasOwn(wellKnownTypes, type) ? wellKnownTypes[type] : undefined
   if (known) return known.complaint(value)
-  return isObject(value) ? undefined : 'wrong type'
+  return isRecord(value) ? undefined : 'wrong type'
 }
 
 class WrongType extends Error {}
 
 function complaintOf(value: unknown, type: string, shape: SchemaField['shape']): string | undefined {
   if (shape === 'list') return Array.isArray(value) ? undefined : 'wrong type'
-  if (shape === 'map') return isObject(value) ? undefined : 'wrong type'
+  if (shape === 'map') return isRecord(value) ? undefined : 'wrong type'
   return scalarComplaint(value, type)
 }
 

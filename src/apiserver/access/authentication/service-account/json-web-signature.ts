@@ -1,6 +1,7 @@
 /** Compact JWS (RFC 7515) with ES256: the form of service account tokens. */
 import { RollcallError } from '../../../../errors.ts'
 import type { Signer } from '../../../../keys/signer.ts'
+import { isRecord } from '../../../../kube/json.ts'
 import { DerReader, tags } from '../../../../x509/der.ts'
 import { encodeSequence, encodeUnsigned } from '../../../../x509/der-write.ts'
 import { checkSignature } from '../../../../x509/signature.ts'
@@ -61,9 +62,7 @@ export function parseJws(token: string): ParsedJws | undefined {
 function jsonObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString())
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined
+    return isRecord(value) ? value : undefined
   } catch {
     // What is no JSON is no token of ours.
     return undefined

@@ -1,21 +1,9 @@
-/** JSON values as patches see them, and the guards that every patch shares. */
+/** The guards that every kind of patch shares. */
 import { RollcallError } from '../../errors.ts'
-
-export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject
-export interface JsonObject {
-  readonly [key: string]: JsonValue
-}
+import type { JsonObject, JsonValue } from '../json.ts'
 
 export const malformed = (message: string) => new RollcallError('PATCH_MALFORMED', message)
 export const notApplicable = (message: string) => new RollcallError('PATCH_NOT_APPLICABLE', message)
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-export function isList(value: unknown): value is readonly JsonValue[] {
-  return Array.isArray(value)
-}
 
 /** The own property, never one of Object.prototype: a patch may name `constructor` or `toString`. */
 export function own(object: JsonObject, key: string): JsonValue | undefined {
@@ -40,18 +28,4 @@ export function requireSafe(value: unknown, depth = 0): void {
     if (key === '__proto__') throw malformed('the patch may not contain the key "__proto__"')
     requireSafe(item, depth + 1)
   }
-}
-
-/** Deep equality as JSON knows it: order of keys does not matter, order of items does. */
-export function sameJson(left: JsonValue | undefined, right: JsonValue | undefined): boolean {
-  if (left === right) return true
-  if (isList(left) && isList(right)) {
-    return left.length === right.length && left.every((item, index) => sameJson(item, right[index]))
-  }
-  if (!isObject(left) || !isObject(right)) return false
-  const keys = Object.keys(left)
-  return (
-    keys.length === Object.keys(right).length &&
-    keys.every(key => Object.hasOwn(right, key) && sameJson(left[key], right[key]))
-  )
 }
