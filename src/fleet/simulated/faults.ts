@@ -40,6 +40,8 @@ const weights: Record<FaultKind, number> = {
   'bad network': 4,
 }
 
+export const allKinds = Object.keys(weights) as FaultKind[]
+
 export interface FaultPlan {
   random: SeededRandom
   /** Milliseconds since the epoch between which faults happen; all of them are over at `until`. */
@@ -57,7 +59,7 @@ export interface FaultPlan {
 /** A schedule of faults, in order of time: the same for the same stream of chance. */
 export function drawFaults(plan: FaultPlan): Fault[] {
   const { random, until } = plan
-  const kinds = plan.kinds ?? (Object.keys(weights) as FaultKind[])
+  const kinds = plan.kinds ?? allKinds
   const bag = kinds.flatMap(kind => Array.from({ length: weights[kind] }, () => kind))
   const faults: Fault[] = []
   for (let at = plan.from + random.gap(plan.meanGap); at < until; at += random.gap(plan.meanGap)) {

@@ -24,6 +24,13 @@ export class IssuanceWatch {
   readonly violations: string[] = []
   /** Called when a certificate was written for the node of this name. */
   onIssued: ((node: string) => void) | undefined
+  /**
+   * Name of a node that publishes addresses and names of others. Who proves by Node status, cannot tell before the
+   * rightful holder is there (ADR 6): it may get an address that nobody holds, and the name of a node that is to come.
+   */
+  thief: string | undefined
+  /** Who holds which address by certificate, and until when (ms). */
+  readonly #holders = new Map<string, Map<string, number>>()
   /** Certificates issued, by common name and signer. */
   readonly issued = new Map<string, number>()
   /** When (true time, ms) each node asked, and when it was given a certificate, by name and signer; the recent ones. */
@@ -112,12 +119,25 @@ export class IssuanceWatch {
     this.#byMinute.set(minute, (this.#byMinute.get(minute) ?? 0) + 1)
   }
 
-  /** Nobody gets an address or a name that belongs to another node. */
+  /** Nobody gets an address or a name that belongs to another node, and no two get the same address. */
   #judgeNames(request: CertificateSigningRequest, leaf: Certificate, node: string): void {
     const own = new Set([node, this.#addresses.get(node)])
     const { dnsNames, ipAddresses } = leaf.subjectAltName
     for (const san of [...dnsNames, ...ipAddresses.map(formatIp)]) {
-      if (!own.has(san)) this.#blame(request, `gave ${node} the name or address ${san}`)
+      const mayBe =
+        node === this.thief && !this.issued.has(`system:node:${san} ${signerNames.kubeletServing}`)
+      if (!own.has(san) && !mayBe) this.#blame(request, `gave ${node} the name or address ${san}`)
+      this.#judgeHolders(request, san, node, leaf.notAfter)
+    }
+  }
+
+  #judgeHolders(request: CertificateSigningRequest, san: string, node: string, until: number): void {
+    const holders = this.#holders.get(san) ?? new Map<string, number>()
+    this.#holders.set(san, holders.set(node, Math.max(until, holders.get(node) ?? 0)))
+    for (const [other, end] of holders) {
+      // A node's own name is stronger than any certificate (ADR 6).
+      if (other !== node && end > this.#now() && san !== node)
+        this.#blame(request, `gave ${node} ${san}, which ${other} holds until ${new Date(end).toISOString()}`)
     }
   }
 

@@ -3,6 +3,7 @@ import { verifyChain } from '../../x509/chain.ts'
 import { formatIp } from '../../x509/ip.ts'
 import { commonNames } from '../../x509/name.ts'
 import type { SimulatedNode } from './simulated-node.ts'
+import { theftPrefix } from './thief.ts'
 import type { World } from './world.ts'
 
 const hour = 3_600_000
@@ -12,15 +13,11 @@ export function troubles(world: World): string[] {
   return [
     ...world.issuance.violations,
     ...world.durability.violations,
+    ...(world.thief?.violations ?? []),
     ...world.nodes.flatMap(node => node.violations),
     ...world.nodes.flatMap(node => troublesOfNode(world, node)),
     ...waitingRequests(world),
   ]
-}
-
-/** Whether all nodes hold both certificates; cheap enough to be asked after each event of a short run. */
-export function allHold({ nodes }: World): boolean {
-  return nodes.every(node => node.held('kubelet-client') && node.held('kubelet-server'))
 }
 
 function troublesOfNode(world: World, node: SimulatedNode): string[] {
@@ -57,6 +54,7 @@ function waitingRequests({ controlPlane, time }: World): string[] {
   for (const [key, { stored }] of controlPlane.database.rows) {
     if (!key.startsWith('registry/certificates.k8s.io/certificatesigningrequests/')) continue
     const request: CertificateSigningRequest = JSON.parse(new TextDecoder().decode(stored.value))
+    if (request.metadata.name.startsWith(theftPrefix)) continue
     const created = Date.parse(request.metadata.creationTimestamp ?? '')
     const decided = request.status?.conditions?.some(({ type }) => type === 'Denied' || type === 'Failed')
     const isWaiting = !decided && !request.status?.certificate

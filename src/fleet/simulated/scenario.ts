@@ -1,8 +1,9 @@
-import { drawFaults, type FaultKind, LONGEST_CLOCK_ERROR } from './faults.ts'
+import { allKinds, drawFaults, type FaultKind, LONGEST_CLOCK_ERROR } from './faults.ts'
 import type { Foundation } from './foundation.ts'
 import { injectFaults, startUnlessRunning } from './inject.ts'
 import { troubles } from './judge.ts'
 import { SeededRandom } from './random.ts'
+import { Thief } from './thief.ts'
 import { createWorld, startWorld, type World } from './world.ts'
 
 const minute = 60_000
@@ -55,6 +56,7 @@ export function paceOf(lifetimeSeconds: number) {
 export async function runSeed({ foundation, seed, kinds, onLine }: RunOptions): Promise<Outcome> {
   const random = new SeededRandom(seed).stream('scenario')
   const lifetime = random.pick([1, 1, 1, 3]) * hour
+  const hasThief = lifetime === hour && random.stream('has a thief').chance(0.3)
   const world = createWorld({
     foundation,
     seed,
@@ -73,13 +75,26 @@ export async function runSeed({ foundation, seed, kinds, onLine }: RunOptions): 
     nodes: world.nodes.length,
     meanGap: lifetime / random.pick([2, 6, 12]),
     lifetime,
-    ...(kinds && { kinds }),
+    // Whether a certificate that another node holds has lapsed, the approver judges by its clock.
+    kinds: kinds ?? allKinds.filter(kind => !hasThief || kind !== 'control plane clock jump'),
   })
   injectFaults(faults, world)
+  if (hasThief) letIn(world, random.stream('thief'), until, lifetime)
   if (random.chance(0.3)) cutPowerAtRotations(world, random.stream('cuts at rotations'), until)
   // Most worlds are looked at until all is well, some to the end: what is well must stay so.
   const patience = recoveryTime(lifetime)
   return finish(world, seed, { from: until, to: until + patience, wholly: random.chance(0.2) })
+}
+
+/** One node tries to get what is the others'. */
+function letIn(world: World, random: SeededRandom, until: number, lifetime: number): void {
+  const { time, network, foundation, nodes } = world
+  const node = random.pick(nodes)
+  const victims = nodes.filter(other => other !== node)
+  const meanGap = lifetime / random.pick([2, 6])
+  world.thief = new Thief({ node, victims, time, network, foundation, random, until, meanGap })
+  world.issuance.thief = node.name
+  world.thief.start()
 }
 
 /**

@@ -1,4 +1,4 @@
-import { startAgent } from '../../agent/agent.ts'
+import { type Agent, startAgent } from '../../agent/agent.ts'
 import type { AgentOptions } from '../../agent/agent-options.ts'
 import type { Foundation } from './foundation.ts'
 import { type HeldPair, heldPair } from './held-pair.ts'
@@ -27,6 +27,8 @@ export class SimulatedNode {
   readonly address: string
   /** Power cuts after which a pair that was long on the disk was gone. */
   readonly violations: string[] = []
+  /** Of the last start. */
+  agent: Agent | undefined
   readonly #options: SimulatedNodeOptions
 
   constructor(options: SimulatedNodeOptions) {
@@ -45,7 +47,7 @@ export class SimulatedNode {
   start(): void {
     const { machine, network, name, address, agent } = this.#options
     const process = machine.start()
-    startAgent(
+    this.agent = startAgent(
       {
         nodeName: name,
         addresses: [
@@ -98,6 +100,15 @@ export class SimulatedNode {
     const { disk } = this.machine
     const files = disk.list(directory).filter(file => file.startsWith(kind))
     return files.some(file => heldPair(disk, `${directory}/${file}`)?.keyMatches)
+  }
+
+  /** The file with certificate and key; undefined where there is none. */
+  pairText(kind: CertificateKind): string | undefined {
+    try {
+      return new TextDecoder().decode(this.machine.disk.read(`${directory}/${kind}-current.pem`))
+    } catch {
+      return undefined
+    }
   }
 
   /** What the disk holds now; undefined where there is no usable pair. */

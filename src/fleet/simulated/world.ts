@@ -11,6 +11,7 @@ import { Machine } from './machine.ts'
 import { Network } from './network.ts'
 import { SeededRandom } from './random.ts'
 import { SimulatedNode } from './simulated-node.ts'
+import type { Thief } from './thief.ts'
 import { VirtualTime } from './virtual-time.ts'
 
 export interface WorldOptions {
@@ -41,6 +42,7 @@ export interface World {
   readonly issuance: IssuanceWatch
   readonly durability: DurabilityWatch
   readonly foundation: Foundation
+  thief?: Thief
 }
 
 export function createWorld(options: WorldOptions): World {
