@@ -48,7 +48,7 @@ export function tooManyRequests(retryAfterSeconds: number): ApiResponse {
 export function statusOf(error: unknown): Status {
   if (error instanceof ApiError) return error.status
   if (error instanceof RollcallError) {
-    const { status, reason } = errorKinds[error.code] as { status?: number; reason?: string }
+    const { status, reason } = errorKinds[error.code]
     if (status) return new ApiError(status, reason, error.message).status
   }
   return new ApiError(500, 'InternalError', 'Internal error occurred').status
