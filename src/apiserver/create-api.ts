@@ -29,7 +29,7 @@ import type { Store } from './storage/store.ts'
 import { Bookmarks } from './watch/bookmarks.ts'
 import { WatchLines } from './watch/watch-event.ts'
 import { WatchHub } from './watch/watch-hub.ts'
-import { apiError } from './wire/api-error.ts'
+import { ApiError, apiError } from './wire/api-error.ts'
 
 export interface ApiOptions {
   store: Store
@@ -82,7 +82,8 @@ export function createApi(options: ApiOptions): Api {
         response = await answer(core, record, answerPath)
       } catch (error) {
         record.status = statusOf(error)
-        if (record.status.code === 500)
+        // What kube-apiserver calls an internal error although the client made it is no news for the log.
+        if (record.status.code === 500 && !(error instanceof ApiError))
           log.error('a request failed', { url: request.url, error: String(error) })
         response = statusResponse(record.status)
       }

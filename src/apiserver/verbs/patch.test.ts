@@ -24,6 +24,18 @@ describe('patching', () => {
     assert.equal(again.metadata.resourceVersion, first.metadata.resourceVersion)
   })
 
+  it('cannot take the name away or change it', async () => {
+    const api = smallApi()
+    await api.call('POST', nodes, { metadata: { name: 'n' } })
+    const patch = (body: unknown, type: Record<string, string>) => api.call('PATCH', `${nodes}/n`, body, type)
+    await assert.rejects(patch({ $patch: 'delete' }, strategic), {
+      message: '400 the name of the object (n based on URL) was undeterminable: name must be provided',
+    })
+    await assert.rejects(patch({ metadata: { name: 'other' } }, merge), {
+      message: '400 the name of the object (other) does not match the name on the URL (n)',
+    })
+  })
+
   it('loses no patch when many come at once', async () => {
     const api = smallApi()
     await api.call('POST', nodes, { metadata: { name: 'n' } })

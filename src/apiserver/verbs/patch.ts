@@ -11,7 +11,7 @@ import { parseObject } from '../stored-object.ts'
 import { ApiError, apiError } from '../wire/api-error.ts'
 import { fieldError } from '../wire/field-error.ts'
 import { checkFields, fieldValidationOf } from '../write-options.ts'
-import { modify } from './update.ts'
+import { modify, requireNameOfPath } from './update.ts'
 import { dryRunOf } from './write.ts'
 
 type ApplyPatch = (object: JsonObject, patch: unknown, kind: string) => JsonValue
@@ -39,6 +39,7 @@ export async function patch(call: Call): Promise<ApiResponse> {
       const patched = apply(original as unknown as JsonObject, value, resource.kind)
       clean(patched, core.limits.bodyBytes)
       const object = requireObject(patched, resource)
+      requireNameOfPath(call, object)
       const warnings = checkFields(core.schemas, validation, resource, { object, duplicates }, text =>
         refuseStrictly(value, text),
       )

@@ -36,7 +36,8 @@ export async function update(call: Call): Promise<ApiResponse> {
   return modify(call, form, { dryRun, next: () => (given ? body : structuredClone(body)) })
 }
 
-function requireNameOfPath({ path }: Call, body: KubeObject): void {
+/** Throws ApiError 400. */
+export function requireNameOfPath({ path }: Call, body: KubeObject): void {
   const { name } = body.metadata
   if (!name)
     throw apiError.badRequest(
