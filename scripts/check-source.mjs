@@ -1,4 +1,5 @@
-// Holds two rules of ARCHITECTURE.md: imports go one way, and only src/host and the programs touch the outside world.
+// Holds two rules of ARCHITECTURE.md: imports go one way, and only src/host and the programs touch the outside world;
+// and one of CONTRIBUTING.md: a unit test sets up nothing for the tests of other files.
 // Usage: node scripts/check-source.mjs [ROOT]
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
@@ -47,6 +48,9 @@ for (const file of globSync('src/**/*.ts', { cwd: root }).sort()) {
   const text = readFileSync(join(root, file), 'utf8')
   checkImports(file, text)
   if (!doors.some(door => door.test(file))) checkDoors(file, text)
+  // All unit tests run in one process, where a hook outside of any suite runs around every test of every file.
+  if (/^(?:before|after)Each\(/m.test(text))
+    problems.push(`${file}: a hook for all files; use t.after or a suite`)
 }
 for (const problem of problems) console.error(problem)
 process.exit(problems.length === 0 ? 0 : 1)

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { afterEach, beforeEach, test } from 'node:test'
+import { test } from 'node:test'
 import { inProcessTransport } from '../apiserver/in-process-transport.ts'
 import { RollcallError } from '../errors.ts'
 import { asynchronousDisk, MachineDisk } from '../fleet/simulated/disk.ts'
@@ -124,17 +124,22 @@ const lease = () =>
 const requestsMade = async () =>
   (await cluster.admin.list<CertificateSigningRequest>(resources.certificateSigningRequests)).items
 
-beforeEach(async () => {
-  cluster = await startControlledCluster()
-  machine = createMachine(cluster)
-})
-afterEach(async () => {
-  await machine.stop()
-  await cluster.close()
-  assert.equal(cluster.clock.pending(), 0, 'timers are left')
-})
+/** A test with a cluster and a machine of its own, which must end without leaving a timer. */
+function testNode(name: string, live: () => Promise<void>): void {
+  test(name, async () => {
+    cluster = await startControlledCluster()
+    machine = createMachine(cluster)
+    try {
+      await live()
+    } finally {
+      await machine.stop()
+      await cluster.close()
+    }
+    assert.equal(cluster.clock.pending(), 0, 'timers are left')
+  })
+}
 
-test('a node joins: client certificate, Node, lease, serving certificate, kubeconfig', async () => {
+testNode('a node joins: client certificate, Node, lease, serving certificate, kubeconfig', async () => {
   await cluster.start()
   await machine.writeBootstrap()
   const agent = await machine.start()
@@ -162,17 +167,20 @@ test('a node joins: client certificate, Node, lease, serving certificate, kubeco
   assert.equal((await requestsMade()).length, 2)
 })
 
-test('K-2c: the kubeconfig is written before any certificate is there, and refers to the pair', async () => {
-  await machine.writeBootstrap()
-  const agent = await machine.start() // nobody approves
-  assert.equal(agent.status().client.state, 'Pending')
-  const text = new TextDecoder().decode(await machine.disk.read(kubeconfigPath))
-  const { cluster: at, user } = selectContext(parseKubeconfig(text, kubeconfigPath))
-  const file = `${certDirectory}/kubelet-client-current.pem`
-  assert.deepEqual([at.server, user], [server, { clientCertificate: { file }, clientKey: { file } }])
-})
+testNode(
+  'K-2c: the kubeconfig is written before any certificate is there, and refers to the pair',
+  async () => {
+    await machine.writeBootstrap()
+    const agent = await machine.start() // nobody approves
+    assert.equal(agent.status().client.state, 'Pending')
+    const text = new TextDecoder().decode(await machine.disk.read(kubeconfigPath))
+    const { cluster: at, user } = selectContext(parseKubeconfig(text, kubeconfigPath))
+    const file = `${certDirectory}/kubelet-client-current.pem`
+    assert.deepEqual([at.server, user], [server, { clientCertificate: { file }, clientKey: { file } }])
+  },
+)
 
-test('seed 1: the bootstrap kubeconfig may come long after the agent', async () => {
+testNode('seed 1: the bootstrap kubeconfig may come long after the agent', async () => {
   await cluster.start()
   const agent = await machine.start()
   await pass(10 * minute)
@@ -182,7 +190,7 @@ test('seed 1: the bootstrap kubeconfig may come long after the agent', async () 
   assert.equal(agent.status().client.state, 'Valid')
 })
 
-test('both certificates are renewed in time, without the bootstrap credential', async () => {
+testNode('both certificates are renewed in time, without the bootstrap credential', async () => {
   await cluster.start(shortLived)
   await machine.writeBootstrap()
   const agent = await machine.start()
@@ -201,57 +209,66 @@ test('both certificates are renewed in time, without the bootstrap credential', 
 const isServingRequest = (fields: unknown) =>
   JSON.stringify(fields).startsWith('{"certificate":"kubelet-server","cause":')
 
-test('seed 1: after a lapse the node comes back with the bootstrap credential, in the same process', async () => {
-  await cluster.start(shortLived)
-  await machine.writeBootstrap()
-  const agent = await machine.start()
-  machine.api = undefined
-  await pass(59 * minute)
-  assert.equal(agent.status().client.state, 'Valid')
-  await pass(hour)
-  assert.deepEqual([agent.status().client.state, agent.status().serving.state], ['Expired', 'Expired'])
-  assert.equal(machine.served?.getCertificate(), undefined)
-  const asked = () => machine.log.fields.filter(isServingRequest).length
-  const before = asked()
-  await pass(30 * minute)
-  assert.equal(asked(), before, 'without a client certificate the serving certificate is not asked for')
-  machine.api = server
-  await pass(90 * second)
-  assert.equal(asked(), before + 1)
-  const { client, serving, lastError } = agent.status()
-  assert.deepEqual([client.state, serving.state, lastError], ['Valid', 'Valid', undefined])
-})
+testNode(
+  'seed 1: after a lapse the node comes back with the bootstrap credential, in the same process',
+  async () => {
+    await cluster.start(shortLived)
+    await machine.writeBootstrap()
+    const agent = await machine.start()
+    machine.api = undefined
+    await pass(59 * minute)
+    assert.equal(agent.status().client.state, 'Valid')
+    await pass(hour)
+    assert.deepEqual([agent.status().client.state, agent.status().serving.state], ['Expired', 'Expired'])
+    assert.equal(machine.served?.getCertificate(), undefined)
+    const asked = () => machine.log.fields.filter(isServingRequest).length
+    const before = asked()
+    await pass(30 * minute)
+    assert.equal(asked(), before, 'without a client certificate the serving certificate is not asked for')
+    machine.api = server
+    await pass(90 * second)
+    assert.equal(asked(), before + 1)
+    const { client, serving, lastError } = agent.status()
+    assert.deepEqual([client.state, serving.state, lastError], ['Valid', 'Valid', undefined])
+  },
+)
 
-test('without rotateCertificates nothing is renewed before it lapses, and then the node comes back', async () => {
-  await cluster.start(shortLived)
-  await machine.writeBootstrap()
-  const agent = await machine.start({ rotateCertificates: false })
-  const { serial, notAfter = 0 } = agent.status().client
-  await pass(notAfter - cluster.clock.now() - minute)
-  assert.equal(agent.status().client.serial, serial)
-  await pass(3 * minute)
-  assert.equal(agent.status().client.state, 'Valid')
-  assert.notEqual(agent.status().client.serial, serial)
-})
+testNode(
+  'without rotateCertificates nothing is renewed before it lapses, and then the node comes back',
+  async () => {
+    await cluster.start(shortLived)
+    await machine.writeBootstrap()
+    const agent = await machine.start({ rotateCertificates: false })
+    const { serial, notAfter = 0 } = agent.status().client
+    await pass(notAfter - cluster.clock.now() - minute)
+    assert.equal(agent.status().client.serial, serial)
+    await pass(3 * minute)
+    assert.equal(agent.status().client.state, 'Valid')
+    assert.notEqual(agent.status().client.serial, serial)
+  },
+)
 
-test('K-51: with a new certificate the connections of the old one are closed and the watch goes on', async () => {
-  await cluster.start(shortLived)
-  await machine.writeBootstrap()
-  const agent = await machine.start()
-  const { serial } = agent.status().client
-  while (agent.status().client.serial === serial) await pass(minute)
-  machine.requests.length = 0
-  agent.setAddresses([{ type: 'InternalIP', address: '10.0.0.7' }])
-  await pass(5 * second)
-  const [leaf] = parseCertificatesPem(machine.served?.getCertificate()?.chain ?? '')
-  assert.deepEqual(
-    leaf?.subjectAltName.ipAddresses.map(formatIp),
-    ['10.0.0.7'],
-    'the watch showed the change',
-  )
-})
+testNode(
+  'K-51: with a new certificate the connections of the old one are closed and the watch goes on',
+  async () => {
+    await cluster.start(shortLived)
+    await machine.writeBootstrap()
+    const agent = await machine.start()
+    const { serial } = agent.status().client
+    while (agent.status().client.serial === serial) await pass(minute)
+    machine.requests.length = 0
+    agent.setAddresses([{ type: 'InternalIP', address: '10.0.0.7' }])
+    await pass(5 * second)
+    const [leaf] = parseCertificatesPem(machine.served?.getCertificate()?.chain ?? '')
+    assert.deepEqual(
+      leaf?.subjectAltName.ipAddresses.map(formatIp),
+      ['10.0.0.7'],
+      'the watch showed the change',
+    )
+  },
+)
 
-test('a 401 leads to a new certificate at once', async () => {
+testNode('a 401 leads to a new certificate at once', async () => {
   await cluster.start()
   await machine.writeBootstrap()
   const agent = await machine.start()
@@ -265,7 +282,7 @@ test('a 401 leads to a new certificate at once', async () => {
   assert.ok(machine.requests.filter(line => line.startsWith('POST /apis/certificates')).length <= 4)
 })
 
-test('K-72: other addresses are published and the serving certificate follows', async () => {
+testNode('K-72: other addresses are published and the serving certificate follows', async () => {
   await cluster.start()
   await machine.writeBootstrap()
   const agent = await machine.start()
@@ -280,7 +297,7 @@ test('K-72: other addresses are published and the serving certificate follows', 
   assert.deepEqual(leaf?.subjectAltName.ipAddresses.map(formatIp), ['10.0.0.9'])
 })
 
-test('a Node that is deleted is registered again, and its lease belongs to the new one', async () => {
+testNode('a Node that is deleted is registered again, and its lease belongs to the new one', async () => {
   await cluster.start()
   await machine.writeBootstrap()
   const agent = await machine.start()
@@ -293,7 +310,7 @@ test('a Node that is deleted is registered again, and its lease belongs to the n
   assert.equal((await lease()).metadata.ownerReferences?.[0]?.uid, again)
 })
 
-test('a Node that others marked as not ready is reported ready again', async () => {
+testNode('a Node that others marked as not ready is reported ready again', async () => {
   await cluster.start()
   await machine.writeBootstrap()
   await machine.start()
@@ -312,7 +329,7 @@ test('a Node that others marked as not ready is reported ready again', async () 
   assert.equal((await node()).status?.conditions?.find(({ type }) => type === 'Ready')?.status, 'True')
 })
 
-test('a restarted agent uses what is on the disk and makes no new request', async () => {
+testNode('a restarted agent uses what is on the disk and makes no new request', async () => {
   await cluster.start()
   await machine.writeBootstrap()
   const first = await machine.start()
@@ -325,7 +342,7 @@ test('a restarted agent uses what is on the disk and makes no new request', asyn
   assert.equal((await requestsMade()).length, 2)
 })
 
-test('an API server that moved is found again through the bootstrap kubeconfig', async () => {
+testNode('an API server that moved is found again through the bootstrap kubeconfig', async () => {
   await cluster.start()
   await machine.writeBootstrap()
   await machine.start()
@@ -339,7 +356,7 @@ test('an API server that moved is found again through the bootstrap kubeconfig',
   assert.equal(selectContext(parseKubeconfig(text, kubeconfigPath)).cluster.server, moved)
 })
 
-test('a steady node makes only its lease requests', async () => {
+testNode('a steady node makes only its lease requests', async () => {
   await cluster.start()
   await machine.writeBootstrap()
   await machine.start()
@@ -354,7 +371,7 @@ test('a steady node makes only its lease requests', async () => {
   )
 })
 
-test('without serverTLSBootstrap the serving certificate is self-signed for the node name', async () => {
+testNode('without serverTLSBootstrap the serving certificate is self-signed for the node name', async () => {
   await cluster.start()
   const agent = await machine.start({ serverTLSBootstrap: false })
   assert.equal(agent.status().serving.state, 'Valid')
@@ -363,7 +380,7 @@ test('without serverTLSBootstrap the serving certificate is self-signed for the 
   assert.ok(ca?.basicConstraints?.ca)
 })
 
-test('H-2: the HTTPS API serves only whom the API server allows', async () => {
+testNode('H-2: the HTTPS API serves only whom the API server allows', async () => {
   await cluster.start()
   await machine.writeBootstrap()
   await machine.start()

@@ -1,29 +1,22 @@
 import assert from 'node:assert/strict'
-import { afterEach, test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { SeededRandom } from '../fleet/simulated/random.ts'
 import { createClient, type KubeClient } from '../kube/client.ts'
 import type { ApiRequest, ApiResponse } from '../kube/transport.ts'
 import { type Lease, resources } from '../kube/types.ts'
 import { silentLog } from '../ports.ts'
-import { type EmbeddedCluster, startEmbeddedCluster } from '../testing/embedded-cluster.ts'
+import { startEmbeddedCluster } from '../testing/embedded-cluster.ts'
 import { inMemoryTransport, json } from '../testing/in-memory-transport.ts'
 import { createManualClock, settle } from '../testing/manual-clock.ts'
 import { renewLease } from './node-lease.ts'
 import { NodePresence } from './node-presence.ts'
 
 const second = 1000
-let presence: NodePresence | undefined
-let cluster: EmbeddedCluster | undefined
-afterEach(async () => {
-  await presence?.stop()
-  await cluster?.close()
-  presence = cluster = undefined
-})
 
-function start(client: KubeClient, clock = createManualClock(0)) {
+function start(t: TestContext, client: KubeClient, clock = createManualClock(0)) {
   const failures: number[] = []
   let ready = true
-  presence = new NodePresence({
+  const presence = new NodePresence({
     client,
     clock,
     random: new SeededRandom('presence'),
@@ -36,6 +29,7 @@ function start(client: KubeClient, clock = createManualClock(0)) {
     onBeat() {},
     onFailure: (_, count) => failures.push(count),
   })
+  t.after(() => presence.stop())
   presence.start()
   return { clock, failures, presence, setReady: (value: boolean) => (ready = value) }
 }
@@ -48,9 +42,9 @@ const echo = ({ body }: ApiRequest): ApiResponse => {
   return json(200, { ...object, metadata: { ...object.metadata, uid: 'u', resourceVersion: '1' } })
 }
 
-test('the lease is renewed every 10 s with at most 4 % jitter, and nothing else is sent', async () => {
+test('the lease is renewed every 10 s with at most 4 % jitter, and nothing else is sent', async t => {
   const transport = inMemoryTransport(echo)
-  const { clock } = start(createClient(transport))
+  const { clock } = start(t, createClient(transport))
   await clock.advance(0)
   transport.requests.length = 0
   await clock.advance(104 * second)
@@ -59,16 +53,16 @@ test('the lease is renewed every 10 s with at most 4 % jitter, and nothing else 
   assert.ok(methods.every(method => method === 'PUT leases'))
 })
 
-test('an unchanged status is reported every five minutes', async () => {
+test('an unchanged status is reported every five minutes', async t => {
   const transport = inMemoryTransport(echo)
-  const { clock } = start(createClient(transport))
+  const { clock } = start(t, createClient(transport))
   await clock.advance(1000 * second)
   const reports = transport.requests.filter(({ method }) => method === 'PATCH')
   assert.equal(reports.length, 3)
   assert.ok(reports.every(({ url }) => url.includes('/status')))
 })
 
-test('failures are retried from 0.2 s on, at the longest every 7 s, and a silent API is given up after 10 s', async () => {
+test('failures are retried from 0.2 s on, at the longest every 7 s, and a silent API is given up after 10 s', async t => {
   let mode: 'silent' | 'refuse' = 'refuse'
   const at: number[] = []
   const clock = createManualClock(0)
@@ -77,7 +71,7 @@ test('failures are retried from 0.2 s on, at the longest every 7 s, and a silent
     if (mode === 'refuse') return json(500, {})
     return new Promise((_, reject) => signal?.addEventListener('abort', () => reject(new Error('aborted'))))
   })
-  const { failures } = start(createClient(transport), clock)
+  const { failures } = start(t, createClient(transport), clock)
   await clock.advance(60 * second)
   const gaps = at.slice(1).map((time, index) => time - (at[index] ?? 0))
   assert.deepEqual(gaps.slice(0, 6), [200, 400, 800, 1600, 3200, 6400])
@@ -90,9 +84,9 @@ test('failures are retried from 0.2 s on, at the longest every 7 s, and a silent
   assert.ok(silent.every(gap => gap === 17_000))
 })
 
-test('without a credential nothing is tried and no timer runs until it is woken', async () => {
+test('without a credential nothing is tried and no timer runs until it is woken', async t => {
   const transport = inMemoryTransport(echo)
-  const { clock, presence, setReady } = start(createClient(transport))
+  const { clock, presence, setReady } = start(t, createClient(transport))
   await clock.advance(0)
   setReady(false)
   await clock.advance(60 * second)
@@ -104,9 +98,9 @@ test('without a credential nothing is tried and no timer runs until it is woken'
   assert.ok(transport.requests.length > before)
 })
 
-test('whoever keeps changing the Node drives it to one beat a second at most', async () => {
+test('whoever keeps changing the Node drives it to one beat a second at most', async t => {
   const transport = inMemoryTransport(echo)
-  const { clock, presence } = start(createClient(transport))
+  const { clock, presence } = start(t, createClient(transport))
   await clock.advance(0)
   transport.requests.length = 0
   for (let time = 0; time < 100; time++) {
@@ -118,8 +112,9 @@ test('whoever keeps changing the Node drives it to one beat a second at most', a
   assert.ok(reports.length >= 9 && reports.length <= 11, `${reports.length} reports in 10 s`)
 })
 
-test('a lease that another wrote, or that is gone, is renewed nevertheless', async () => {
-  cluster = await startEmbeddedCluster()
+test('a lease that another wrote, or that is gone, is renewed nevertheless', async t => {
+  const cluster = await startEmbeddedCluster()
+  t.after(() => cluster.close())
   const client = await cluster.node('node-a')
   const { signal } = new AbortController()
   const { clock, admin } = cluster

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { connect as connectTcp } from 'node:net'
-import { afterEach, test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { connect, type TLSSocket } from 'node:tls'
 import { hasCode } from '../errors.ts'
 import { systemClock } from '../host/clock.ts'
@@ -21,15 +21,13 @@ assert.ok(loopback)
 const template = loopback
 const issue = () => authority.issue(template, lifetime)
 
-let endpoint: ServingEndpoint | undefined
-afterEach(() => endpoint?.close())
-
 async function serve(
+  t: TestContext,
   getCertificate: () => ServingPair | undefined,
-): Promise<{ port: number; peers: Peer[] }> {
+): Promise<{ port: number; peers: Peer[]; endpoint: ServingEndpoint }> {
   const peers: Peer[] = []
   const body = new TextEncoder().encode('ok')
-  endpoint = await serveHttps({
+  const endpoint = await serveHttps({
     address: '127.0.0.1',
     port: 0,
     getCertificate,
@@ -38,7 +36,8 @@ async function serve(
       return { status: 200, headers: { 'content-type': 'text/plain' }, body }
     },
   })
-  return { port: endpoint.port, peers }
+  t.after(() => endpoint.close())
+  return { port: endpoint.port, peers, endpoint }
 }
 
 /** One handshake and one request; resolves with the whole answer and the serial number that the server showed. */
@@ -60,9 +59,9 @@ function request(port: number, pair?: ServingPair): Promise<{ text: string; seri
   })
 }
 
-test('a request is answered with the pair in force, and the next connection with the next pair', async () => {
+test('a request is answered with the pair in force, and the next connection with the next pair', async t => {
   let pair = await issue()
-  const { port } = await serve(() => pair)
+  const { port } = await serve(t, () => pair)
   const first = await request(port)
   assert.match(first.text, /^HTTP\/1\.1 200 OK[\s\S]*ok$/)
   const again = await request(port)
@@ -72,9 +71,9 @@ test('a request is answered with the pair in force, and the next connection with
   assert.notEqual(second.serial, first.serial)
 })
 
-test('H-5: without a pair the handshake ends with the alert internal_error, and works once there is one', async () => {
+test('H-5: without a pair the handshake ends with the alert internal_error, and works once there is one', async t => {
   let pair: ServingPair | undefined
-  const { port } = await serve(() => pair)
+  const { port } = await serve(t, () => pair)
   await assert.rejects(
     request(port),
     (error: NodeJS.ErrnoException) => error.code === 'ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR',
@@ -83,9 +82,9 @@ test('H-5: without a pair the handshake ends with the alert internal_error, and 
   assert.match((await request(port)).text, /200 OK/)
 })
 
-test('the client certificate is asked for and handed on unjudged; none is fine too', async () => {
+test('the client certificate is asked for and handed on unjudged; none is fine too', async t => {
   const pair = await issue()
-  const { port, peers } = await serve(() => pair)
+  const { port, peers } = await serve(t, () => pair)
   const stranger = await createTestAuthority(systemRandom, 'stranger')
   await request(port, await stranger.issue(clientTemplate('someone', 'Ed25519'), lifetime))
   await request(port)
@@ -97,9 +96,9 @@ test('the client certificate is asked for and handed on unjudged; none is fine t
   assert.equal(peers[1]?.remoteAddress, '127.0.0.1')
 })
 
-test('a port that is taken is named', async () => {
+test('a port that is taken is named', async t => {
   const pair = await issue()
-  const { port } = await serve(() => pair)
+  const { port } = await serve(t, () => pair)
   const taken = serveHttps({
     address: '127.0.0.1',
     port,
@@ -109,13 +108,12 @@ test('a port that is taken is named', async () => {
   await assert.rejects(taken, error => hasCode(error, 'PORT_IN_USE'))
 })
 
-test('closing ends connections that wait for a pair and those that are idle', async () => {
-  const { port } = await serve(() => undefined)
+test('closing ends connections that wait for a pair and those that are idle', async t => {
+  const { port, endpoint } = await serve(t, () => undefined)
   const socket = connectTcp({ port, host: '127.0.0.1' })
   await new Promise<void>(resolve => socket.once('connect', () => resolve()))
   const closed = new Promise<void>(resolve => socket.once('close', () => resolve()))
   socket.on('error', () => {})
-  await endpoint?.close()
-  endpoint = undefined
+  await endpoint.close()
   await closed
 })

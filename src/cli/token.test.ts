@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { afterEach, beforeEach, test } from 'node:test'
+import { test } from 'node:test'
 import { inProcessTransport } from '../apiserver/in-process-transport.ts'
 import { RollcallError } from '../errors.ts'
 import { createClient, isStatus } from '../kube/client.ts'
@@ -11,10 +11,14 @@ import { register } from './token.ts'
 
 let cluster: EmbeddedCluster
 
-beforeEach(async () => {
-  cluster = await startEmbeddedCluster()
-})
-afterEach(() => cluster.close())
+/** A test with a cluster of its own. */
+function testCommand(name: string, body: () => Promise<void>): void {
+  test(name, async t => {
+    cluster = await startEmbeddedCluster()
+    t.after(() => cluster.close())
+    await body()
+  })
+}
 
 const token = (...words: string[]) => runCommand(register, cluster.admin, cluster.clock, 'token', ...words)
 
@@ -36,7 +40,7 @@ async function whoIs(bearer: string): Promise<string> {
   return `${status?.userInfo.username} ${status?.userInfo.groups.join(',')}`
 }
 
-test('create prints a token that the API takes, for as long as it was made for', async () => {
+testCommand('create prints a token that the API takes, for as long as it was made for', async () => {
   const { stdout } = await token('create', '--ttl', '2h')
   assert.match(stdout, /^[a-z0-9]{6}\.[a-z0-9]{16}\n$/)
   assert.match(await whoIs(stdout.trim()), /^system:bootstrap:[a-z0-9]{6} .*kubeadm:default-node-token/)
@@ -44,7 +48,7 @@ test('create prints a token that the API takes, for as long as it was made for',
   await assert.rejects(whoIs(stdout.trim()), error => isStatus(error, 'Unauthorized'))
 })
 
-test('a token without an end has no expiration, as kubeadm makes it', async () => {
+testCommand('a token without an end has no expiration, as kubeadm makes it', async () => {
   const made = JSON.parse((await token('create', '--ttl', '0', '-o', 'json')).stdout)
   assert.deepEqual(Object.keys(made), ['id', 'token'])
   const name = `bootstrap-token-${made.id}`
@@ -52,7 +56,7 @@ test('a token without an end has no expiration, as kubeadm makes it', async () =
   assert.ok(data && !('expiration' in data))
 })
 
-test('ls never shows the secret part', async () => {
+testCommand('ls never shows the secret part', async () => {
   const { stdout: made } = await token('create', '--groups', 'system:bootstrappers:pool-a')
   const { stdout } = await token('ls')
   assert.match(stdout, /abcdef +24h +2026-03-02T12:00:00Z +authentication,signing/)
@@ -63,7 +67,7 @@ test('ls never shows the secret part', async () => {
   }
 })
 
-test('rm takes ids and whole tokens', async () => {
+testCommand('rm takes ids and whole tokens', async () => {
   assert.equal((await token('rm', 'abcdef.0123456789abcdef')).stdout, 'removed token abcdef\n')
   await assert.rejects(token('rm', 'abcdef'), /there is no token abcdef/)
   await assert.rejects(token('rm', 'ABCDEF.secretsecret'), (error: unknown) => {
@@ -71,7 +75,7 @@ test('rm takes ids and whole tokens', async () => {
   })
 })
 
-test('--print-kubeconfig prints all that a node needs to join', async () => {
+testCommand('--print-kubeconfig prints all that a node needs to join', async () => {
   const info = `apiVersion: v1\nkind: Config\nclusters:\n- name: ""\n  cluster:\n    server: https://lb.example:6443\n    certificate-authority-data: ${Buffer.from(cluster.ca.pem).toString('base64')}\n`
   const target = { name: 'cluster-info', namespace: 'kube-public' }
   await cluster.admin.patch<ConfigMap>(resources.configMaps, target, 'merge', { data: { kubeconfig: info } })
@@ -83,7 +87,7 @@ test('--print-kubeconfig prints all that a node needs to join', async () => {
   assert.equal(authority && 'data' in authority && authority.data.reveal(), cluster.ca.pem)
 })
 
-test('flags that the API would not take are refused before anything is made', async () => {
+testCommand('flags that the API would not take are refused before anything is made', async () => {
   const before = (await token('ls')).stdout
   for (const words of [
     ['--usages', 'singing'],
