@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { requestObject, type Wanted } from './support/certificate-request.ts'
-import { type Cluster, cells, type Kubectl, noKubectl, startCluster } from './support/kubectl.ts'
+import { cells, clusterOfFile, type Kubectl, noKubectl } from './support/kubectl.ts'
 
 // kubectl itself is the judge: what it prints here is what it prints against Kubernetes 1.36.
 
@@ -13,15 +13,7 @@ const kubelet = 'kubernetes.io/kube-apiserver-client-kubelet'
 const foreign = 'example.com/turnstile'
 const resource = 'certificatesigningrequest.certificates.k8s.io'
 
-let cluster: Cluster
-let kubectl: Kubectl
-
-before(async () => {
-  if (skip) return
-  cluster = await startCluster(['up', '--nodes', '1'])
-  kubectl = cluster.kubectl
-})
-after(() => cluster?.stop())
+const { cluster, kubectl } = clusterOfFile(['up', '--nodes', '1'])
 
 const create = async (wanted: Wanted) => kubectl.ok('create -f -', await requestObject(wanted))
 
@@ -126,7 +118,7 @@ describe('kubectl and who may do what', { concurrency: 3 }, () => {
   })
 
   test('impersonation is refused to who has no right to it', { skip }, async () => {
-    const node = cluster.as({ kubeconfig: join(cluster.folder, 'nodes/worker-1/kubeconfig') })
+    const node = cluster().as({ kubeconfig: join(cluster().folder, 'nodes/worker-1/kubeconfig') })
     assert.equal(
       await node.fails('get csr --as kubernetes-admin'),
       'Error from server (Forbidden): users "kubernetes-admin" is forbidden: User "system:node:worker-1" cannot impersonate resource "users" in API group "" at the cluster scope\n',
@@ -134,7 +126,7 @@ describe('kubectl and who may do what', { concurrency: 3 }, () => {
     assert.match(await node.ok('auth whoami'), /^Username +system:node:worker-1$/m)
     assert.match(await node.ok('get node worker-1'), /^worker-1 +Ready /m)
     assert.equal((await node.run('get nodes')).code, 1)
-    const bootstrap = cluster.as({ kubeconfig: join(cluster.folder, 'bootstrap.kubeconfig') })
+    const bootstrap = cluster().as({ kubeconfig: join(cluster().folder, 'bootstrap.kubeconfig') })
     assert.match(
       await bootstrap.ok('auth whoami'),
       /^Groups +\[system:bootstrappers system:bootstrappers:kubeadm:default-node-token system:authenticated\]$/m,

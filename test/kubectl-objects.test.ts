@@ -1,20 +1,12 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
-import { type Cluster, cells, type Kubectl, noKubectl, startCluster } from './support/kubectl.ts'
+import { describe, test } from 'node:test'
+import { cells, clusterOfFile, noKubectl } from './support/kubectl.ts'
 
 // kubectl itself is the judge: what it prints here is what it prints against Kubernetes 1.36.
 
 const skip = noKubectl
-let cluster: Cluster
-let kubectl: Kubectl
-
-before(async () => {
-  if (skip) return
-  cluster = await startCluster(['server'])
-  kubectl = cluster.kubectl
-})
-after(() => cluster?.stop())
+const { cluster, kubectl } = clusterOfFile(['server'])
 
 const configMap = (name: string, data: Record<string, unknown>, metadata: Record<string, unknown> = {}) => ({
   apiVersion: 'v1',
@@ -140,9 +132,9 @@ describe('kubectl patch, label, annotate, edit, replace and delete', { concurren
       /^The ConfigMap "tagged" is invalid: metadata\.labels: Invalid value: "node-restriction\.\.io\/x": prefix part a lowercase RFC 1123 subdomain must consist of/,
     )
     assert.equal(await kubectl.ok('annotate cm tagged note=short'), 'configmap/tagged annotated\n')
-    const editor = cluster.as({ environment: { KUBE_EDITOR: 'sed -i s/short/long/' } })
+    const editor = cluster().as({ environment: { KUBE_EDITOR: 'sed -i s/short/long/' } })
     assert.equal(await editor.ok('edit cm tagged'), 'configmap/tagged edited\n')
-    const untouched = cluster.as({ environment: { KUBE_EDITOR: 'true' } })
+    const untouched = cluster().as({ environment: { KUBE_EDITOR: 'true' } })
     assert.equal((await untouched.run('edit cm tagged')).stderr, 'Edit cancelled, no changes made.\n')
     assert.equal(
       await kubectl.ok(['get', 'cm', 'tagged', '-o', 'jsonpath={.metadata.annotations.note}']),
@@ -310,9 +302,9 @@ describe('kubectl create', { concurrency: 3 }, () => {
   test('create token gives a service account a token that says who it is', { skip }, async () => {
     await kubectl.ok('create sa courier')
     const token = (await kubectl.ok('create token courier --duration=15m')).trim()
-    const server = (await cluster.process.ready).replace(/^ready /, '')
-    const authority = join(cluster.folder, 'pki/ca.crt')
-    const bearer = cluster.as({ kubeconfig: '/dev/null' })
+    const server = (await cluster().process.ready).replace(/^ready /, '')
+    const authority = join(cluster().folder, 'pki/ca.crt')
+    const bearer = cluster().as({ kubeconfig: '/dev/null' })
     const who = await bearer.ok(
       `auth whoami --server ${server} --certificate-authority ${authority} --token ${token}`,
     )

@@ -1,17 +1,9 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
-import { type Cluster, cells, type Kubectl, noKubectl, startCluster } from './support/kubectl.ts'
+import { describe, test } from 'node:test'
+import { cells, clusterOfFile, noKubectl } from './support/kubectl.ts'
 
 const skip = noKubectl
-let cluster: Cluster
-let kubectl: Kubectl
-
-before(async () => {
-  if (skip) return
-  cluster = await startCluster(['server'])
-  kubectl = cluster.kubectl
-})
-after(() => cluster?.stop())
+const { kubectl } = clusterOfFile(['server'])
 
 const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
 

@@ -1,26 +1,13 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { requestObject } from './support/certificate-request.ts'
-import {
-  type Cluster,
-  cells,
-  type Kubectl,
-  noKubectl,
-  noOldKubectl,
-  oldKubectl,
-  startCluster,
-} from './support/kubectl.ts'
+import { cells, clusterOfFile, type Kubectl, noKubectl, noOldKubectl, oldKubectl } from './support/kubectl.ts'
 
 const foreign = 'example.com/turnstile'
 const resource = 'certificatesigningrequest.certificates.k8s.io'
 
-let cluster: Cluster
-before(async () => {
-  if (noKubectl && noOldKubectl) return
-  cluster = await startCluster(['server', '--no-controllers'])
-})
-after(() => cluster?.stop())
+const { cluster } = clusterOfFile(['server', '--no-controllers'], noKubectl && noOldKubectl)
 
 describe('the protocol of kubectl', { concurrency: 2 }, () => {
   const skip = noKubectl
@@ -30,7 +17,7 @@ describe('the protocol of kubectl', { concurrency: 2 }, () => {
     ['HTTP/1.1', { DISABLE_HTTP2: 'true' }, false],
   ] as const) {
     test(`get, create, watch and delete work over ${protocol}`, { skip }, async () => {
-      const kubectl = cluster.as({ environment: { GODEBUG: 'http2debug=1', ...environment } })
+      const kubectl = cluster().as({ environment: { GODEBUG: 'http2debug=1', ...environment } })
       const name = `over-${protocol.replace(/\W/g, '').toLowerCase()}`
       const created = await kubectl.run('create -f -', await requestObject({ name, signerName: foreign }))
       assert.equal(created.stdout, `${resource}/${name} created\n`)
@@ -52,7 +39,7 @@ describe('kubectl 1.20', { concurrency: 3 }, () => {
   const skip = noOldKubectl
   let kubectl: Kubectl
   before(() => {
-    if (!skip) kubectl = cluster.as({ program: oldKubectl, home: join(cluster.folder, '..', 'old') })
+    if (!skip) kubectl = cluster().as({ program: oldKubectl, home: join(cluster().folder, '..', 'old') })
   })
 
   test('creates, approves, describes, waits for and deletes a request', { skip }, async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { requestObject, type Wanted } from './support/certificate-request.ts'
-import { type Cluster, cells, type Kubectl, noKubectl, startCluster } from './support/kubectl.ts'
+import { cells, clusterOfFile, noKubectl } from './support/kubectl.ts'
 
 // kubectl itself is the judge: what it prints here is what it prints against Kubernetes 1.36.
 
@@ -12,15 +12,7 @@ const client = 'kubernetes.io/kube-apiserver-client'
 const foreign = 'example.com/turnstile'
 const resource = 'certificatesigningrequest.certificates.k8s.io'
 
-let cluster: Cluster
-let kubectl: Kubectl
-
-before(async () => {
-  if (skip) return
-  cluster = await startCluster(['up', '--nodes', '1'])
-  kubectl = cluster.kubectl
-})
-after(() => cluster?.stop())
+const { kubectl } = clusterOfFile(['up', '--nodes', '1'])
 
 const create = async (wanted: Wanted) => kubectl.ok('create -f -', await requestObject(wanted))
 

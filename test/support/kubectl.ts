@@ -3,6 +3,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { after, before } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { type RollcallProcess, startRollcall, temporaryFolder } from './rollcall-process.ts'
 
@@ -128,7 +129,7 @@ export interface Cluster {
 }
 
 /** Starts `rollcall COMMAND` in a folder of its own on a free port, and waits until it is ready. */
-export async function startCluster(command: readonly string[]): Promise<Cluster> {
+async function startCluster(command: readonly string[]): Promise<Cluster> {
   const { path: folder, remove } = temporaryFolder()
   const directory = join(folder, 'data')
   const rollcall = startRollcall([...command, '--dir', directory, '--port', '0'])
@@ -145,6 +146,31 @@ export async function startCluster(command: readonly string[]): Promise<Cluster>
     async stop() {
       await rollcall.stop()
       remove()
+    },
+  }
+}
+
+/**
+ * One cluster for all tests of the file that calls this; none where they are skipped. `kubectl` speaks to it as its
+ * administrator, once the tests run.
+ */
+export function clusterOfFile(
+  command: readonly string[],
+  skip = noKubectl,
+): { cluster(): Cluster; kubectl: Kubectl } {
+  let started: Cluster | undefined
+  const cluster = () => started ?? assert.fail('the cluster is started before the first test')
+  before(async () => {
+    if (!skip) started = await startCluster(command)
+  })
+  after(() => started?.stop())
+  return {
+    cluster,
+    kubectl: {
+      run: (args, input) => cluster().kubectl.run(args, input),
+      ok: (args, input) => cluster().kubectl.ok(args, input),
+      fails: (args, input) => cluster().kubectl.fails(args, input),
+      follow: args => cluster().kubectl.follow(args),
     },
   }
 }
