@@ -1,9 +1,11 @@
 import { posix } from 'node:path'
 import { encodeKubeconfig, type Reference } from '../kube/encode-kubeconfig.ts'
-import { parseKubeconfig, selectContext } from '../kube/kubeconfig.ts'
+import { parseKubeconfig, type SelectedContext, selectContext } from '../kube/kubeconfig.ts'
 import { connectionConfig } from '../kube/kubeconfig-connection.ts'
 import type { ConnectionConfig } from '../kube/transport.ts'
 import type { Clock, Disk } from '../ports.ts'
+import { BoundedCache } from '../x509/bounded-cache.ts'
+import { sha256Hex } from '../x509/fingerprint.ts'
 
 /** Where the API server is and what to trust of it; how to authenticate is another matter. */
 export interface ClusterEndpoint {
@@ -13,14 +15,24 @@ export interface ClusterEndpoint {
   certificateAuthority?: Reference
 }
 
+/** A kubeconfig is read again with each new certificate and changes hardly ever; parsing its YAML is the costly part. */
+const contexts = new BoundedCache<SelectedContext>(64)
+
+/** The current context without its user, whose token is not to be kept. */
+function contextOf(bytes: Uint8Array, path: string): SelectedContext {
+  return contexts.getOrCompute(`${path} ${sha256Hex(bytes)}`, () => ({
+    ...selectContext(parseKubeconfig(new TextDecoder().decode(bytes), path)),
+    user: {},
+  }))
+}
+
 /** The endpoint in a kubeconfig, its CA file read just now. Throws KUBECONFIG_INVALID or the disk's error. */
 export async function readEndpoint(
   path: string,
   ports: { disk: Pick<Disk, 'read'>; clock: Clock },
 ): Promise<ClusterEndpoint> {
-  const text = new TextDecoder().decode(await ports.disk.read(path))
-  const context = selectContext(parseKubeconfig(text, path))
-  const connection = await connectionConfig({ ...context, user: {} }, path, ports)
+  const context = contextOf(await ports.disk.read(path), path)
+  const connection = await connectionConfig(context, path, ports)
   const authority = context.cluster.certificateAuthority
   if (!authority) return { connection }
   return {
