@@ -10,6 +10,8 @@ import { isUndecided } from './rules/undecided.ts'
 import type { ReasonCode } from './verdict.ts'
 
 const hour = 3_600_000
+/** Milliseconds by which clocks may differ. What is dated later was dated by a clock that was wrong, and counts for nothing. */
+const skew = 300_000
 /** Decisions remembered of one node and signer. */
 const mostDecisions = 1000
 /** Requests taken in between two sweeps for nodes that have not asked for an hour. */
@@ -45,7 +47,8 @@ export class RequestHistoryIndex {
       decisions: [],
     }
     this.#asked.set(key, asked)
-    if (created > asked.newest.created) asked.newest = { name, created }
+    if (created > asked.newest.created || isFuture(asked.newest.created, now))
+      asked.newest = { name, created }
     if (isUndecided(csr)) asked.undecided.set(name, created)
     else asked.undecided.delete(name)
     const decision = decisionOf(csr, created)
@@ -64,10 +67,11 @@ export class RequestHistoryIndex {
     const asked = this.#asked.get(keyOf(csr) ?? '')
     if (!asked) return undefined
     const { newest, decisions } = asked
-    const recent = decisions.filter(({ at }) => now - at < hour)
+    const recent = decisions.filter(({ at }) => now - at < hour && !isFuture(at, now))
     const count = (kind: Decision['kind']) => recent.filter(decision => decision.kind === kind).length
+    const isNewer = newest.created > createdAt(csr, now) && !isFuture(newest.created, now)
     return {
-      ...(newest.created > createdAt(csr, now) && { newer: newest.name }),
+      ...(isNewer && { newer: newest.name }),
       approvals: count('approved'),
       denials: count('denied'),
     }
@@ -92,6 +96,10 @@ export class RequestHistoryIndex {
 function keyOf(csr: CertificateSigningRequest): string | undefined {
   const requester = requesterOf(csr, undefined)
   return requester.kind === 'node' ? `${csr.spec.signerName} ${requester.nodeName}` : undefined
+}
+
+function isFuture(time: number, now: number): boolean {
+  return time > now + skew
 }
 
 function createdAt(csr: CertificateSigningRequest, now: number): number {
