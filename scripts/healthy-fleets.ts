@@ -138,7 +138,8 @@ function controllerSeries(life: number, steps: number): Series[] {
 function page(title: string, interval: number, duration: number, series: readonly Series[]): string {
   const lines = series.map(([name, labels, values]) => {
     const list = Object.entries(labels).map(([label, value]) => `${label}="${value}"`)
-    return `      - series: '${name}{${list.join(', ')}}'\n        values: '${values}'`
+    const selector = list.length > 0 ? `'${name}{${list.join(', ')}}'` : name
+    return `      - series: ${selector}\n        values: "${values}"`
   })
   return `# Made by scripts/run24.mjs scripts/write-healthy-fleets.ts; change scripts/healthy-fleets.ts.
 # A healthy fleet with certificates of ${title}. One node renews as early as K-33 allows, the other as late and then takes most
@@ -153,7 +154,9 @@ ${lines.join('\n')}
       # Both nodes have renewed both certificates, so the rules were evaluated over it.
       - expr: sum(changes(rollcall_agent_certificate_expiration_timestamp_seconds[${duration}s]) >= bool 1)
         eval_time: ${duration}s
-        exp_samples: [{ labels: '{}', value: 4 }]
+        exp_samples:
+          - labels: "{}"
+            value: 4
       - expr: count by (alertname, alertstate) (count_over_time(ALERTS[${duration}s]))
         eval_time: ${duration}s
         exp_samples: []

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { parse } from 'yaml'
 import { alertPages, alertRules } from '../scripts/alert-pages-list.ts'
 import { fleets, healthyFleet } from '../scripts/healthy-fleets.ts'
 import { documentedMetrics, metricsPage, seriesNames } from '../scripts/metrics-list.ts'
@@ -51,15 +52,13 @@ describe('rules', () => {
       'kube-state-metrics.rules.yaml': 'kube-state-metrics.yaml',
     }
     for (const [file, name] of Object.entries(of)) {
-      const text = read(`deploy/alerts/tests/${name}`)
+      const expected = expectedLabels(name)
       for (const { alert, labels } of rules.filter(rule => rule.file === file)) {
-        const { severity, source, kind } = labels
-        const wanted = [source && `source="${source}"`, kind && `kind="${kind}"`, `severity="${severity}"`]
-        const samples = text.matchAll(/labels: '\{alertname="(\w+)"([^}]*)\}', value: 1/g)
-        const found = [...samples].some(
-          ([, sample, rest]) => sample === alert && wanted.every(label => !label || rest?.includes(label)),
+        const wanted = Object.entries({ alertname: alert, ...labels }).map(
+          ([key, value]) => `${key}="${value}"`,
         )
-        assert.ok(found, `${name}: ${alert} ${wanted.join(' ')}`)
+        const found = expected.some(sample => wanted.every(label => sample.includes(label)))
+        assert.ok(found, `${name}: ${wanted.join(' ')}`)
       }
     }
   })
@@ -127,6 +126,16 @@ describe('what is made from code is current', () => {
     }
   })
 })
+
+/** Labels of everything that a test file expects to fire. */
+function expectedLabels(file: string): string[] {
+  interface Tests {
+    tests: { promql_expr_test: { exp_samples: { labels: string }[] }[] }[]
+  }
+  const { tests } = parse(read(`deploy/alerts/tests/${file}`)) as Tests
+  const samples = tests.flatMap(({ promql_expr_test }) => promql_expr_test.flatMap(each => each.exp_samples))
+  return samples.map(({ labels }) => labels)
+}
 
 test('the metrics of a query are told from its labels, functions and words', () => {
   const query =
