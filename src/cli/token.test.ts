@@ -7,6 +7,7 @@ import { parseKubeconfig, selectContext } from '../kube/kubeconfig.ts'
 import { type ConfigMap, resources, type Secret } from '../kube/types.ts'
 import { runCommand } from '../testing/command-run.ts'
 import { type EmbeddedCluster, startEmbeddedCluster } from '../testing/embedded-cluster.ts'
+import { whoAmI } from '../testing/who-am-i.ts'
 import { register } from './token.ts'
 
 let cluster: EmbeddedCluster
@@ -26,18 +27,8 @@ const token = (...words: string[]) => runCommand(register, cluster.admin, cluste
 async function whoIs(bearer: string): Promise<string> {
   const headers = { authorization: `Bearer ${bearer}` }
   const client = createClient(inProcessTransport(cluster.api, { remoteAddress: '127.0.0.1' }, headers))
-  const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview', metadata: { name: '' } }
-  const ref = {
-    group: 'authentication.k8s.io',
-    version: 'v1',
-    plural: 'selfsubjectreviews',
-    kind: 'SelfSubjectReview',
-    namespaced: false,
-  }
-  const { status } = (await client.create(ref, review)) as {
-    status?: { userInfo: { username: string; groups: string[] } }
-  }
-  return `${status?.userInfo.username} ${status?.userInfo.groups.join(',')}`
+  const user = await whoAmI(client)
+  return `${user?.username} ${user?.groups?.join(',')}`
 }
 
 testCommand('create prints a token that the API takes, for as long as it was made for', async () => {
