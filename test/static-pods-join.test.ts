@@ -86,7 +86,7 @@ function exampleManifest(
 }
 
 onMachine(
-  'T1: a static pod serves the credential; it is up and asked while the API is down, and then the node joins',
+  'a static pod serves the credential; it is up and asked while the API is down, and then the node joins',
   async machine => {
     const [port, directory] = [await freePort(), machine.in('server')]
     const control = ['server', '--dir', directory, '--port', String(port)]
@@ -154,7 +154,7 @@ onMachine(
   },
 )
 
-onMachine('T2: the control plane is a static pod, and the node that runs it joins it', async machine => {
+onMachine('the control plane is a static pod, and the node that runs it joins it', async machine => {
   const [port, directory] = [await freePort(), machine.in('server')]
   machine.writeText(
     'control-plane.json',
@@ -177,7 +177,7 @@ onMachine('T2: the control plane is a static pod, and the node that runs it join
   )
 })
 
-onMachine('T4: kill -9 and a restart of the agent leave the container alone', async machine => {
+onMachine('kill -9 and a restart of the agent leave the container alone', async machine => {
   machine.write({ name: 'web', script: `echo up $$$$ >>${machine.in('web')}; while :; do sleep 0.05; done` })
   const first = machine.agent()
   await eventually('it runs', () => machine.lines('web').length === 1)
@@ -198,7 +198,7 @@ onMachine('T4: kill -9 and a restart of the agent leave the container alone', as
 })
 
 onMachine(
-  'T10: a second agent on the same state runs nothing, says who does, and takes over when that one has gone',
+  'a second agent on the same state runs nothing, says who does, and takes over when that one has gone',
   async machine => {
     machine.write({ name: 'web', script: `echo up >>${machine.in('web')}; while :; do sleep 0.05; done` })
     const first = machine.agent()

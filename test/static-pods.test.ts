@@ -34,38 +34,32 @@ const statusOf = (pods: StaticPods, name: string) => {
 }
 const stateOf = (pods: StaticPods, name: string) => statusOf(pods, name)?.containerStatuses[0]?.state
 
-onMachine(
-  'T3: a pod starts, an edit replaces it and a removal ends it, with no API anywhere',
-  async machine => {
-    machine.write({ name: 'web', script: service(machine, 'web') })
-    const { pods, runtime } = machine.startAgent()
-    await eventually('the pod runs', () => machine.lines('web').length === 1)
-    assert.equal(statusOf(pods, 'web')?.phase, 'Running')
+onMachine('a pod starts, an edit replaces it and a removal ends it, with no API anywhere', async machine => {
+  machine.write({ name: 'web', script: service(machine, 'web') })
+  const { pods, runtime } = machine.startAgent()
+  await eventually('the pod runs', () => machine.lines('web').length === 1)
+  assert.equal(statusOf(pods, 'web')?.phase, 'Running')
 
-    machine.write({ name: 'web', script: service(machine, 'web', 'edited') })
-    const [first, ...more] = await eventually('the edit runs', () => {
-      const lines = machine.lines('web')
-      return lines.length >= 3 && lines
-    })
-    assert.match(first ?? '', /^up \d+$/)
-    assert.deepEqual(
-      more.map(line => line.split(' ')[0]),
-      ['stopped', 'edited'],
-      'the old one has ended before the new one starts',
-    )
+  machine.write({ name: 'web', script: service(machine, 'web', 'edited') })
+  const [first, ...more] = await eventually('the edit runs', () => {
+    const lines = machine.lines('web')
+    return lines.length >= 3 && lines
+  })
+  assert.match(first ?? '', /^up \d+$/)
+  assert.deepEqual(
+    more.map(line => line.split(' ')[0]),
+    ['stopped', 'edited'],
+    'the old one has ended before the new one starts',
+  )
 
-    machine.remove('web.json')
-    await eventually('the pod has ended', () => machine.lines('web').length === 4)
-    await eventually(
-      'nothing is left',
-      () => runtime.containers().length === 0 && runtime.pods().length === 0,
-    )
-    assert.deepEqual(await hostPorts.disk.list(`${machine.stateDirectory}/pods`), [])
-  },
-)
+  machine.remove('web.json')
+  await eventually('the pod has ended', () => machine.lines('web').length === 4)
+  await eventually('nothing is left', () => runtime.containers().length === 0 && runtime.pods().length === 0)
+  assert.deepEqual(await hostPorts.disk.list(`${machine.stateDirectory}/pods`), [])
+})
 
 onMachine(
-  'T4: the pod outlives its agent; the next one finds the same container and hears how it ends',
+  'the pod outlives its agent; the next one finds the same container and hears how it ends',
   async machine => {
     machine.write({ name: 'web', script: `${service(machine, 'web').replace('exit 0', 'exit 7')}` })
     const first = machine.startAgent()
@@ -93,7 +87,7 @@ onMachine(
 )
 
 onMachine(
-  'T4: what ended while no agent was there is known by its exit code; Never stays ended',
+  'what ended while no agent was there is known by its exit code; Never stays ended',
   async machine => {
     const script = `while [ ! -e ${machine.in('go')} ]; do sleep 0.02; done; exit 3`
     machine.write({ name: 'job', script, spec: { restartPolicy: 'Never' } })
@@ -118,26 +112,23 @@ onMachine(
   },
 )
 
-onMachine(
-  'T6: a container that crashes starts again at once, then waits as CrashLoopBackOff',
-  async machine => {
-    machine.write({ name: 'web', script: `echo run >>${machine.in('runs')}; exit 1` })
-    const { pods, runtime } = machine.startAgent()
-    await eventually('it waits', () => 'waiting' in (stateOf(pods, 'web') ?? {}))
-    const { waiting } = stateOf(pods, 'web') as { waiting: { reason: string } }
-    assert.equal(waiting.reason, 'CrashLoopBackOff')
-    assert.deepEqual(machine.lines('runs'), ['run', 'run'])
-    assert.deepEqual(
-      runtime.containers().map(({ attempt, exitCode }) => [attempt, exitCode]),
-      [
-        [0, 1],
-        [1, 1],
-      ],
-    )
-  },
-)
+onMachine('a container that crashes starts again at once, then waits as CrashLoopBackOff', async machine => {
+  machine.write({ name: 'web', script: `echo run >>${machine.in('runs')}; exit 1` })
+  const { pods, runtime } = machine.startAgent()
+  await eventually('it waits', () => 'waiting' in (stateOf(pods, 'web') ?? {}))
+  const { waiting } = stateOf(pods, 'web') as { waiting: { reason: string } }
+  assert.equal(waiting.reason, 'CrashLoopBackOff')
+  assert.deepEqual(machine.lines('runs'), ['run', 'run'])
+  assert.deepEqual(
+    runtime.containers().map(({ attempt, exitCode }) => [attempt, exitCode]),
+    [
+      [0, 1],
+      [1, 1],
+    ],
+  )
+})
 
-onMachine('T6: an agent that is restarted does not restart the crash loop', async machine => {
+onMachine('an agent that is restarted does not restart the crash loop', async machine => {
   machine.write({ name: 'web', script: `echo run >>${machine.in('runs')}; exit 1` })
   const first = machine.startAgent()
   await eventually('it waits', () => 'waiting' in (stateOf(first.pods, 'web') ?? {}))
@@ -148,7 +139,7 @@ onMachine('T6: an agent that is restarted does not restart the crash loop', asyn
 })
 
 onMachine(
-  'T7: a container whose liveness probe fails is stopped and started again; readiness follows its probe',
+  'a container whose liveness probe fails is stopped and started again; readiness follows its probe',
   async machine => {
     let healthy = true
     const server = createServer((_, response) => response.writeHead(healthy ? 200 : 500).end())
@@ -180,7 +171,7 @@ onMachine(
   },
 )
 
-onMachine('T8: bad and duplicate manifests are reported and disturb nobody', async machine => {
+onMachine('bad and duplicate manifests are reported and disturb nobody', async machine => {
   machine.write({ name: 'web', script: service(machine, 'web') }, 'b.json')
   const { pods, runtime } = machine.startAgent()
   await eventually('it runs', () => machine.lines('web').length === 1)

@@ -6,7 +6,7 @@ import { createAgentMetrics } from './agent-metrics.ts'
 const now = Date.parse('2026-05-01T00:00:00Z')
 const line = (text: string, name: string) => text.split('\n').find(line => line.startsWith(name))
 
-test('1.8: the names are the kubelet’s, a lapsed certificate gives +Inf there and a negative value in ours', async () => {
+test('the names are the kubelet’s, a lapsed certificate gives +Inf there and a negative value in ours', async () => {
   const lapsed = {
     usableUntil: () => undefined,
     status: () => ({
@@ -57,7 +57,7 @@ test('1.8: the names are the kubelet’s, a lapsed certificate gives +Inf there 
   assert.equal(line(text, `${bucket}{le="14400"}`), `${bucket}{le="14400"} 1`)
 })
 
-test('1.8: without serverTLSBootstrap there is no serving ttl, and never a certificate means no ttl of ours', async () => {
+test('without serverTLSBootstrap there is no serving ttl, and never a certificate means no ttl of ours', async () => {
   const none = { usableUntil: () => undefined, status: () => ({ failures: 0 }) }
   const text = await createAgentMetrics(createManualClock(now), none, undefined).text()
   assert.equal(line(text, 'kubelet_certificate_manager_server_ttl_seconds'), undefined)

@@ -180,7 +180,7 @@ testNode(
   },
 )
 
-testNode('seed 1: the bootstrap kubeconfig may come long after the agent', async () => {
+testNode('the bootstrap kubeconfig may come long after the agent', async () => {
   await cluster.start()
   const agent = await machine.start()
   await pass(10 * minute)
@@ -209,29 +209,26 @@ testNode('both certificates are renewed in time, without the bootstrap credentia
 const isServingRequest = (fields: unknown) =>
   JSON.stringify(fields).startsWith('{"certificate":"kubelet-server","cause":')
 
-testNode(
-  'seed 1: after a lapse the node comes back with the bootstrap credential, in the same process',
-  async () => {
-    await cluster.start(shortLived)
-    await machine.writeBootstrap()
-    const agent = await machine.start()
-    machine.api = undefined
-    await pass(59 * minute)
-    assert.equal(agent.status().client.state, 'Valid')
-    await pass(hour)
-    assert.deepEqual([agent.status().client.state, agent.status().serving.state], ['Expired', 'Expired'])
-    assert.equal(machine.served?.getCertificate(), undefined)
-    const asked = () => machine.log.fields.filter(isServingRequest).length
-    const before = asked()
-    await pass(30 * minute)
-    assert.equal(asked(), before, 'without a client certificate the serving certificate is not asked for')
-    machine.api = server
-    await pass(90 * second)
-    assert.equal(asked(), before + 1)
-    const { client, serving, lastError } = agent.status()
-    assert.deepEqual([client.state, serving.state, lastError], ['Valid', 'Valid', undefined])
-  },
-)
+testNode('after a lapse the node comes back with the bootstrap credential, in the same process', async () => {
+  await cluster.start(shortLived)
+  await machine.writeBootstrap()
+  const agent = await machine.start()
+  machine.api = undefined
+  await pass(59 * minute)
+  assert.equal(agent.status().client.state, 'Valid')
+  await pass(hour)
+  assert.deepEqual([agent.status().client.state, agent.status().serving.state], ['Expired', 'Expired'])
+  assert.equal(machine.served?.getCertificate(), undefined)
+  const asked = () => machine.log.fields.filter(isServingRequest).length
+  const before = asked()
+  await pass(30 * minute)
+  assert.equal(asked(), before, 'without a client certificate the serving certificate is not asked for')
+  machine.api = server
+  await pass(90 * second)
+  assert.equal(asked(), before + 1)
+  const { client, serving, lastError } = agent.status()
+  assert.deepEqual([client.state, serving.state, lastError], ['Valid', 'Valid', undefined])
+})
 
 testNode(
   'without rotateCertificates nothing is renewed before it lapses, and then the node comes back',

@@ -48,7 +48,7 @@ export interface Agent {
 /**
  * Starts the node side of a cluster: gets the client certificate with a bootstrap credential and keeps it, registers the
  * Node and keeps its lease, gets the serving certificate for the addresses that the Node shows and keeps it, and serves
- * HTTPS with it. Returns at once, and nothing waits for anything it does not need (seed 1); whatever fails is tried
+ * HTTPS with it. Returns at once, and nothing waits for anything it does not need; whatever fails is tried
  * again, for ever.
  */
 export function startAgent(options: AgentOptions, ports: AgentPorts): Agent {

@@ -34,7 +34,7 @@ const bootstrapReason: Readonly<Record<RequestCause, AcquireReason | undefined>>
 
 /**
  * The manager of the node's client certificate. A renewal is asked for with the certificate itself, everything else with
- * a bootstrap credential that is acquired anew for each attempt, in the same process (seed 1; better than K-38).
+ * a bootstrap credential that is acquired anew for each attempt, in the same process (better than K-38).
  */
 export function createClientCertificate(parts: ClientCertificateOptions): CertificateManager {
   const { options, ports, keyAlgorithm, store, chain } = parts

@@ -57,7 +57,7 @@ export interface CredentialChain {
 /** How many rejected credentials are remembered: more than sources that can be set up in earnest. */
 const mostRejected = 64
 
-/** A chain over the sources, in this order, evaluated anew at every call (seed 1: never stick to a credential). */
+/** A chain over the sources, in this order, evaluated anew at every call: it never sticks to a credential. */
 export function createCredentialChain(sources: readonly CredentialSource[]): CredentialChain {
   const rejected = new Set<string>()
   return {

@@ -7,7 +7,7 @@ export type CredentialStatus =
   | { ok: false; problem: string }
 
 /**
- * Reads the `status` of an ExecCredential (client.authentication.k8s.io/v1), by client-go's rules (credentials.md 1.1) and
+ * Reads the `status` of an ExecCredential (client.authentication.k8s.io/v1), by client-go's rules and
  * one more: a credential that has expired already is refused here, where client-go uses it and asks again for each request.
  * `now`: milliseconds since the epoch. No value gets into `problem`.
  */

@@ -47,7 +47,7 @@ const refused = async (attempt: Promise<unknown>) => {
   return 'accepted'
 }
 
-test('credentials 1.1: a token, or a certificate with its key, is taken and stays secret', async () => {
+test('a token, or a certificate with its key, is taken and stays secret', async () => {
   const token = await acquire(answer({ token: 'T', expirationTimestamp: '2026-05-01T00:00:01Z' }))
   assert.equal(token.bearerToken?.reveal(), 'T')
   const pair = await acquire(answer({ clientCertificateData: 'C', clientKeyData: 'K' }))
@@ -55,7 +55,7 @@ test('credentials 1.1: a token, or a certificate with its key, is taken and stay
   assert.ok(!JSON.stringify([token, pair]).includes('"K"'))
 })
 
-test('credentials 1.1: the plugin gets its environment, and KUBERNETES_EXEC_INFO with a newline at the end', async () => {
+test('the plugin gets its environment, and KUBERNETES_EXEC_INFO with a newline at the end', async () => {
   const script = `test "$INHERITED $OWN $ROLLCALL_NODE_NAME" = "yes mine node-a" || exit 9
     printf '{"kind":"ExecCredential","apiVersion":"${v1}","status":{"token":"%s"}}' "$(printf %s "$KUBERNETES_EXEC_INFO" | base64 -w0)"`
   const env = [
@@ -77,7 +77,7 @@ test('credentials 1.1: the plugin gets its environment, and KUBERNETES_EXEC_INFO
   assert.deepEqual(await infoOf(true), { ...plain, spec: { interactive: false, cluster: told } })
 })
 
-test('credentials 1.1: every answer that cannot be used is refused with its reason, and nothing of it is shown', async () => {
+test('every answer that cannot be used is refused with its reason, and nothing of it is shown', async () => {
   const cases: [script: string, expected: RegExp][] = [
     ['exit 7', /executable \/bin\/sh failed with exit code 7$/],
     ['kill -TERM $$', /failed with exit code 143$/],

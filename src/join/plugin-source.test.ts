@@ -61,7 +61,7 @@ async function onPlugin(
 }
 const json = (value: unknown) => JSON.stringify(value)
 
-test('credentials 2.4: the plugin is told why and for whom, and gives the credential and where it is for', async () => {
+test('the plugin is told why and for whom, and gives the credential and where it is for', async () => {
   const authority = Buffer.from('PEM').toString('base64')
   const cluster = { server: 'https://192.0.2.9:6443', 'certificate-authority-data': authority }
   const answers: [number, string][] = [
@@ -85,7 +85,7 @@ test('credentials 2.4: the plugin is told why and for whom, and gives the creden
   })
 })
 
-test('credentials 2.4: what is not there yet is waited for, what is wrong says so, and no answer is shown', async () => {
+test('what is not there yet is waited for, what is wrong says so, and no answer is shown', async () => {
   const answers: [number, string][] = [
     [503, json({ code: 'NOT_READY', message: 'HSM is starting' })],
     [403, json({ code: 'LOCKED', message: 'PIN is locked' })],

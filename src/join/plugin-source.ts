@@ -27,7 +27,7 @@ const apiVersion = 'plugin.rollcall.dev/v1'
 const mostAnswer = 1024 * 1024
 
 /**
- * A plugin on a unix socket, which a static pod may serve (credentials.md 2.4): HTTP/1.1 and JSON,
+ * A plugin on a unix socket, which a static pod may serve: HTTP/1.1 and JSON,
  * `POST /v1/credential {apiVersion, reason, nodeName, cluster}`, answered with the status of an ExecCredential and, where
  * the plugin knows it, the cluster in the form of ExecCredential's spec.cluster. One that is not there yet is waited for.
  */

@@ -197,7 +197,7 @@ function readExec(entry: Record<string, unknown>, place: Place): ExecConfig {
   ) {
     throw invalid(at(place, 'apiVersion'), 'is not client.authentication.k8s.io/v1 or v1beta1')
   }
-  // Required for v1; older versions default to IfAvailable (credentials.md 1.1).
+  // Required for v1; older versions default to IfAvailable.
   const interactiveMode = entry.interactiveMode ?? (apiVersion.endsWith('/v1') ? undefined : 'IfAvailable')
   if (interactiveMode !== 'Never' && interactiveMode !== 'IfAvailable' && interactiveMode !== 'Always') {
     throw invalid(at(place, 'interactiveMode'), 'is not Never, IfAvailable or Always')

@@ -12,7 +12,7 @@ const times = ({ runtime }: SimulatedNode, what: string) =>
   runtime.events.filter(line => line.includes(` ${what} `)).map(line => Number(line.split(' ')[0]))
 
 test(
-  'T3: pods follow their manifests: added, edited, removed',
+  'pods follow their manifests: added, edited, removed',
   onSimulatedNode(async node => {
     node.pods.start()
     await node.write('web')
@@ -33,7 +33,7 @@ test(
 )
 
 test(
-  'T6: a crashing container starts at 0 s, at once, and then 10, 20, 40, 80, 160, 300, 300 s later',
+  'a crashing container starts at 0 s, at once, and then 10, 20, 40, 80, 160, 300, 300 s later',
   onSimulatedNode(async node => {
     await node.write('web')
     node.pods.start()

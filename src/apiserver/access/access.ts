@@ -76,7 +76,7 @@ export interface Access {
   }
   /** TokenReview: whom a bearer token stands for; without audiences, towards the API server itself. */
   authenticateToken(token: string, audiences?: readonly string[]): TokenVerdict
-  /** Admission plug-ins in Kubernetes' order (3.5) and RBAC's escalation checks; throws ApiError 403. */
+  /** Admission plug-ins in Kubernetes' order and RBAC's escalation checks; throws ApiError 403. */
   admit(request: AdmissionRequest): void
   /** The client CAs (PEM) that x509 verifies against may change at run time; identities are re-verified (generation). */
   setClientCertificateAuthorities(pem: string): void

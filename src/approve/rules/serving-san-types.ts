@@ -22,7 +22,7 @@ export const servingSanTypes: Rule<ReadFacts> = {
         'InvalidSan',
         'no DNS or IP SAN: the node has no addresses yet, or the request leaves them out',
       )
-    // A wildcard is left to the rule that says so; an IP address as a DNS name never verifies (2.11).
+    // A wildcard is left to the rule that says so; an IP address as a DNS name never verifies.
     const invalid = dnsNames.toSorted().find(name => !isDnsName(canonicalDns(name)))
     return invalid === undefined
       ? undefined

@@ -59,7 +59,7 @@ function plan(
 }
 const nothing = { start: [], stop: [], remove: [], waiting: [], done: false }
 
-test('T6: the first restart comes at once, then 10 s doubling to 300 s, forgotten after a run of 600 s', () => {
+test('the first restart comes at once, then 10 s doubling to 300 s, forgotten after a run of 600 s', () => {
   let crashes = 0
   const delays = Array.from({ length: 8 }, () => {
     crashes = crashesAfter(crashes, 1000, kubeletBackoff)
@@ -126,7 +126,7 @@ test('a removed manifest stops everything and is done when nothing is left', () 
   assert.deepEqual(plan(undefined, []), { ...nothing, done: true })
 })
 
-test('T7: a run whose liveness probe failed is stopped', () => {
+test('a run whose liveness probe failed is stopped', () => {
   const pod = podWith()
   assert.deepEqual(plan(pod, [run(pod)], { unhealthy: [run(pod).id] }), { ...nothing, stop: ['c/0'] })
 })

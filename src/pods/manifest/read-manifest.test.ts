@@ -69,7 +69,7 @@ test('what is no pod is refused with the place and the reason', () => {
   }
 })
 
-test('T8: a field that nobody knows is a warning with its path, and the pod runs', () => {
+test('a field that nobody knows is a warning with its path, and the pod runs', () => {
   const text = pod('{hostNetwrok: true, containers: [{name: c, image: host, comand: [a]}]}')
   assert.deepEqual(found(text), [
     'warning UnknownField: spec.hostNetwrok: no such field; it has no effect',

@@ -63,7 +63,7 @@ test('unchanged contents keep the moment at which they were first seen', () => {
   assert.deepEqual(second.pods, first.pods)
 })
 
-test('T8: a file that has become unusable keeps its pods; one that is gone does not', () => {
+test('a file that has become unusable keeps its pods; one that is gone does not', () => {
   const first = look([at('web.yaml', manifest('web'))])
   for (const broken of [
     at('web.yaml', 'apiVersion: ['),
@@ -83,7 +83,7 @@ test('T8: a file that has become unusable keeps its pods; one that is gone does 
   assert.deepEqual(look([], first).pods, [])
 })
 
-test('T8: of two pods with one name the one that was there stays, else the first by file name', () => {
+test('of two pods with one name the one that was there stays, else the first by file name', () => {
   const both = look([at('b.yaml', manifest('web', '', 'b')), at('a.yaml', manifest('web', '', 'a'))])
   assert.deepEqual([both.pods.map(commandOf), problems(both)], [['a'], ['/m/b.yaml Duplicate']])
 

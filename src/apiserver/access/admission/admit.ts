@@ -6,7 +6,7 @@ import { restrictNode } from './node-restriction.ts'
 import { guardEscalation } from './rbac-escalation.ts'
 import { guardAttestation } from './trust-bundles.ts'
 
-/** All admission, in Kubernetes' order (3.5): what may change objects first, then storage's checks, then validation. */
+/** All admission, in Kubernetes' order: what may change objects first, then storage's checks, then validation. */
 export function admit(
   request: AdmissionRequest,
   authorizer: Authorizer,

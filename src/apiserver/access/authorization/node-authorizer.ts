@@ -1,4 +1,4 @@
-/** The Node authorizer (3.6): a node may read and write what is its own. What it does not allow, RBAC still may. */
+/** The Node authorizer: a node may read and write what is its own. What it does not allow, RBAC still may. */
 import { hasCode } from '../../../errors.ts'
 import { type FieldSelector, parseFieldSelector } from '../../../kube/selectors.ts'
 import type { Attributes, Decision } from '../access.ts'
