@@ -1,5 +1,5 @@
 // Brings what `npm start` and `npm test` need into a fresh clone. Plain JavaScript that also runs on Node.js 20.
-// `--tests` also installs the development packages and, as root on Debian, the real programs the tests drive.
+// `--build` also installs the development packages, `--tests` those and, as root on Debian, the real programs the tests drive.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -9,6 +9,7 @@ import { debianPackages, oldKubectlFolder } from './debian-packages.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const forTests = process.argv.includes('--tests')
+const wantsAll = forTests || process.argv.includes('--build')
 const stamp = join(root, 'node_modules', '.rollcall-setup')
 
 const lock = createHash('sha256')
@@ -32,15 +33,15 @@ function run(command, args, options = {}) {
 
 function installNpmPackages() {
   const have = installed()
-  if (have === 'all' || (have === 'production' && !forTests)) return
-  console.error(`rollcall: installing npm packages${forTests ? ' for the tests' : ''} (once) …`)
-  const extent = forTests ? [] : ['--omit=dev']
+  if (have === 'all' || (have === 'production' && !wantsAll)) return
+  console.error(`rollcall: installing npm packages${wantsAll ? ' for development' : ''} (once) …`)
+  const extent = wantsAll ? [] : ['--omit=dev']
   // npm warns that undici wants a newer Node than the one npm runs on; Rollcall runs on the Node 24 it brings itself.
   if (!run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error', ...extent])) {
     console.error('rollcall: "npm ci" failed; see its message above. Is the npm registry reachable?')
     process.exit(1)
   }
-  writeFileSync(stamp, `${lock} ${forTests ? 'all' : 'production'}\n`)
+  writeFileSync(stamp, `${lock} ${wantsAll ? 'all' : 'production'}\n`)
 }
 
 /** Real counterparts of the tests. Without root they are left to the user; tests that miss one say so by name. */
