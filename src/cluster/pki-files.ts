@@ -1,15 +1,22 @@
 import { join } from 'node:path'
-import { systemCode } from '../errors.ts'
+import { RollcallError, systemCode } from '../errors.ts'
 import type { Secret } from '../keys/secret.ts'
 import type { Disk } from '../ports.ts'
 
-/** Text of the file, or undefined when it is not there. */
+/** Text of the file, or undefined when it is not there. Throws DIRECTORY_UNUSABLE that names the file. */
 export async function readIfThere(disk: Disk, path: string): Promise<string | undefined> {
   try {
     return new TextDecoder().decode(await disk.read(path))
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') return undefined
-    throw error
+    const code = systemCode(error)
+    if (code === 'ENOENT') return undefined
+    if (code === undefined) throw error
+    throw new RollcallError(
+      'DIRECTORY_UNUSABLE',
+      `${path} cannot be read (${code}).`,
+      { path },
+      { cause: error },
+    )
   }
 }
 

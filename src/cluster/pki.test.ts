@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -93,4 +93,14 @@ test('a file that holds no key is refused by its name and stays as it is', async
     assert.equal(readFileSync(path, 'utf8'), 'garbage')
     writeFileSync(path, key)
   }
+})
+
+test('a file that cannot be read is told in one sentence with its name', async t => {
+  const directory = folder(t)
+  const path = join(directory, 'ca.crt')
+  mkdirSync(path)
+  await assert.rejects(
+    open(directory),
+    error => hasCode(error, 'DIRECTORY_UNUSABLE') && error.message === `${path} cannot be read (EISDIR).`,
+  )
 })
