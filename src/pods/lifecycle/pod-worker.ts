@@ -187,7 +187,10 @@ export class PodWorker {
     const container = pod && containerOf(pod, record)
     const grace =
       (failed && container?.[failed]?.terminationGracePeriodSeconds) || (pod ? graceSeconds(pod) : 30)
-    await stopGently(runtime, clock, record, container?.lifecycle?.preStop, grace, this.#stopping.signal)
+    const preStop = container?.lifecycle?.preStop
+    await stopGently(runtime, clock, record, preStop, grace, this.#stopping.signal, why =>
+      log.warn('preStop of a static pod failed', { pod: key, container: record.container, why }),
+    )
     this.#troubles.delete(record.id)
   }
 

@@ -6,8 +6,8 @@ import type { ContainerRecord, Runtime } from '../runtime.ts'
 const leastGrace = 2
 
 /**
- * preStop, then TERM, then KILL; all within `grace` seconds. A preStop that fails does not keep the container. `signal`: the
- * agent ends; the next one goes on.
+ * preStop, then TERM, then KILL; all within `grace` seconds. A preStop that fails is told and does not keep the container.
+ * `signal`: the agent ends; the next one goes on.
  */
 export async function stopGently(
   runtime: Runtime,
@@ -16,6 +16,7 @@ export async function stopGently(
   preStop: NonNullable<Container['lifecycle']>['preStop'],
   grace: number,
   signal: AbortSignal,
+  onHookFailed: (why: string) => void,
 ): Promise<void> {
   const began = clock.monotonic()
   if (preStop?.sleep) await sleep(clock, Math.min(preStop.sleep.seconds, grace) * 1000, signal)
@@ -23,10 +24,12 @@ export async function stopGently(
     const abort = new AbortController()
     signal.addEventListener('abort', () => abort.abort(), { once: true })
     const hook = runtime.exec(record, preStop.exec.command, abort.signal)
-    await withTimeout(clock, grace * 1000, hook, () => {
+    const code = await withTimeout(clock, grace * 1000, hook, () => {
       abort.abort()
-      return new Error('preStop took longer than the grace period')
-    }).catch(() => {})
+      return new Error('it took longer than the grace period')
+    }).catch((error: unknown) => error)
+    if (code !== 0 && !signal.aborted)
+      onHookFailed(typeof code === 'number' ? `exit code ${code}` : String(code))
   }
   if (signal.aborted) return
   const left = grace - (clock.monotonic() - began) / 1000

@@ -5,6 +5,8 @@ import type { ContainerRecord, Runtime, StartOrder } from '../runtime.ts'
 export interface MemoryRuntime extends Runtime {
   /** Rejections of `open`, of the next calls in turn. */
   unavailable: string[]
+  /** What becomes of a command that is run in a container; at first exit code 0. */
+  run: Runtime['exec']
   /** `SECONDS start|stop POD/CONTAINER/ATTEMPT`, in order. */
   readonly events: string[]
   /** Ends the running container of this name. */
@@ -30,6 +32,7 @@ export function createMemoryRuntime(clock: Clock): MemoryRuntime {
   const runtime: MemoryRuntime = {
     name: 'memory',
     unavailable: [],
+    run: async () => 0,
     events,
     end(container, exitCode) {
       const record = [...records.values()].find(
@@ -79,7 +82,7 @@ export function createMemoryRuntime(clock: Clock): MemoryRuntime {
     async removePod({ metadata }) {
       pods.delete(metadata.uid)
     },
-    exec: async () => 0,
+    exec: (...order) => runtime.run(...order),
     logPath: ({ id }) => `/log/${id}`,
     close: async () => {},
   }
