@@ -2,11 +2,11 @@ import { CertificateManager } from '../hold/certificate-manager.ts'
 import type { CertificateStore } from '../hold/certificate-store.ts'
 import type { RequestCause } from '../hold/hold-state.ts'
 import type { AcquireReason, BootstrapCredential, CredentialChain } from '../join/credential-sources.ts'
-import { requestCertificate } from '../join/request-certificate.ts'
 import { clientTemplate } from '../join/template.ts'
 import type { KeyAlgorithm } from '../keys/private-key.ts'
 import { createClient, isStatus, type KubeClient } from '../kube/client.ts'
 import type { AgentOptions, AgentPorts } from './agent-options.ts'
+import { issuedPair } from './issued-pair.ts'
 
 export interface ClientCertificateOptions {
   options: AgentOptions
@@ -39,7 +39,7 @@ const bootstrapReason: Readonly<Record<RequestCause, AcquireReason | undefined>>
 export function createClientCertificate(parts: ClientCertificateOptions): CertificateManager {
   const { options, ports, keyAlgorithm, store, chain } = parts
   const { clock, random, log } = ports
-  const { nodeName, rotateCertificates = false, clockCheckSeconds = 60, watchTimeoutSeconds } = options
+  const { nodeName, rotateCertificates = false, clockCheckSeconds = 60 } = options
   return new CertificateManager({
     name: 'kubelet-client',
     store,
@@ -50,19 +50,7 @@ export function createClientCertificate(parts: ClientCertificateOptions): Certif
     template: clientTemplate(nodeName, keyAlgorithm),
     onFailure: parts.onFailure,
     async request({ cause, template, signal }) {
-      const ask = async (client: KubeClient) => {
-        const watch = watchTimeoutSeconds === undefined ? {} : { watchSeconds: watchTimeoutSeconds }
-        const issued = await requestCertificate({
-          template,
-          keyAlgorithm,
-          client,
-          clock,
-          random,
-          signal,
-          ...watch,
-        })
-        return { chain: issued.chain, key: issued.signer.exportPem() }
-      }
+      const ask = (client: KubeClient) => issuedPair(parts, client, { template, signal })
       const reason = bootstrapReason[cause]
       if (reason === undefined) return ask(parts.client)
       const credential = await chain.acquire({ reason, nodeName, signal })

@@ -1,10 +1,10 @@
 import { CertificateManager } from '../hold/certificate-manager.ts'
 import { createCertificateStore } from '../hold/certificate-store.ts'
 import type { KeyPair } from '../hold/key-pair.ts'
-import { requestCertificate } from '../join/request-certificate.ts'
 import type { KeyAlgorithm } from '../keys/private-key.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { AgentOptions, AgentPorts } from './agent-options.ts'
+import { issuedPair } from './issued-pair.ts'
 import { issueSelfSigned, selfSignedTemplate } from './self-signed-serving.ts'
 
 export interface ServingCertificateOptions {
@@ -26,7 +26,7 @@ export interface ServingCertificateOptions {
 export function createServingCertificate(parts: ServingCertificateOptions): CertificateManager {
   const { options, ports, keyAlgorithm, client } = parts
   const { clock, random, log, disk } = ports
-  const { nodeName, serverTLSBootstrap = false, clockCheckSeconds = 60, watchTimeoutSeconds } = options
+  const { nodeName, serverTLSBootstrap = false, clockCheckSeconds = 60 } = options
   const name = serverTLSBootstrap ? 'kubelet-server' : 'kubelet'
   return new CertificateManager({
     name,
@@ -42,17 +42,7 @@ export function createServingCertificate(parts: ServingCertificateOptions): Cert
     onFailure: parts.onFailure,
     async request({ template, signal }) {
       if (!serverTLSBootstrap) return issueSelfSigned(template, keyAlgorithm, { clock, random })
-      const watch = watchTimeoutSeconds === undefined ? {} : { watchSeconds: watchTimeoutSeconds }
-      const issued = await requestCertificate({
-        template,
-        keyAlgorithm,
-        client,
-        clock,
-        random,
-        signal,
-        ...watch,
-      })
-      return { chain: issued.chain, key: issued.signer.exportPem() }
+      return issuedPair(parts, client, { template, signal })
     },
   })
 }

@@ -1,8 +1,6 @@
-import { csrCondition } from '../../kube/csr-conditions.ts'
 import { type Check, view } from '../check.ts'
 import { showRequest, watchRequests } from '../commands.ts'
-
-const hour = 3_600_000
+import { recentEndings } from '../recent-endings.ts'
 
 export const c09: Check = {
   meta: {
@@ -21,32 +19,14 @@ export const c09: Check = {
     view({
       requiredArtifacts: ['requests'],
       audit: ({ requests }, now) =>
-        requests
-          .filter(
-            ({ state, newest, decided, created }) =>
-              state === 'denied' && newest && now - (decided ?? created) < hour,
-          )
-          .map(({ name, node, csr }) => {
-            const {
-              reason = 'no reason',
-              message = 'no message',
-              lastUpdateTime,
-            } = csrCondition(csr, 'Denied') ?? {}
-            return {
-              object: `CertificateSigningRequest ${name}`,
-              ...(node !== undefined && { node }),
-              evidence: [
-                {
-                  value: `Denied, ${reason}: ${message}`,
-                  source: `CertificateSigningRequest ${name} status.conditions`,
-                  ...(lastUpdateTime && { at: lastUpdateTime }),
-                },
-              ],
-              cause: `The approver gave the reason ${reason}.`,
-              fix: [showRequest(name)],
-              verify: watchRequests,
-            }
-          }),
+        recentEndings(requests, 'denied', now).map(({ request: { name, node }, condition, evidence }) => ({
+          object: `CertificateSigningRequest ${name}`,
+          ...(node !== undefined && { node }),
+          evidence: [evidence],
+          cause: `The approver gave the reason ${condition.reason ?? 'no reason'}.`,
+          fix: [showRequest(name)],
+          verify: watchRequests,
+        })),
     }),
   ],
 }

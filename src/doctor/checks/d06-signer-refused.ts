@@ -1,8 +1,6 @@
-import { csrCondition } from '../../kube/csr-conditions.ts'
 import { type Check, view } from '../check.ts'
 import { deleteRequest, watchRequests } from '../commands.ts'
-
-const hour = 3_600_000
+import { recentEndings } from '../recent-endings.ts'
 
 export const d06: Check = {
   meta: {
@@ -21,32 +19,24 @@ export const d06: Check = {
     view({
       requiredArtifacts: ['requests'],
       audit: ({ requests }, now) =>
-        requests
-          .filter(
-            ({ state, newest, decided, created }) =>
-              state === 'failed' && newest && now - (decided ?? created) < hour,
-          )
-          .map(({ name, node, csr }) => {
-            const { reason, message, lastUpdateTime } = csrCondition(csr, 'Failed') ?? {}
-            return {
-              object: `CertificateSigningRequest ${name}`,
-              ...(node !== undefined && { node }),
-              evidence: [
-                {
-                  value: `Failed, ${reason ?? 'no reason'}: ${message ?? 'no message'}`,
-                  source: `CertificateSigningRequest ${name} status.conditions`,
-                  ...(lastUpdateTime && { at: lastUpdateTime }),
-                },
-                {
-                  value: csr.spec.usages.join(', '),
-                  source: `CertificateSigningRequest ${name} spec.usages`,
-                },
-              ],
-              cause: `${csr.spec.signerName} does not sign it: ${message ?? reason ?? 'it gave no reason'}.`,
-              fix: [deleteRequest(name)],
-              verify: watchRequests,
-            }
-          }),
+        recentEndings(requests, 'failed', now).map(({ request, condition, evidence }) => {
+          const { name, node, csr } = request
+          const why = condition.message ?? condition.reason ?? 'it gave no reason'
+          return {
+            object: `CertificateSigningRequest ${name}`,
+            ...(node !== undefined && { node }),
+            evidence: [
+              evidence,
+              {
+                value: csr.spec.usages.join(', '),
+                source: `CertificateSigningRequest ${name} spec.usages`,
+              },
+            ],
+            cause: `${csr.spec.signerName} does not sign it: ${why}.`,
+            fix: [deleteRequest(name)],
+            verify: watchRequests,
+          }
+        }),
     }),
   ],
 }

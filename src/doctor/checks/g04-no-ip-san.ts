@@ -1,9 +1,6 @@
-import { namesIn } from '../../survey/requested-names.ts'
-import { verifyHostname } from '../../x509/hostname.ts'
 import { parseIp } from '../../x509/ip.ts'
 import { type Check, view } from '../check.ts'
-import { probeAgain, restartKubelet } from '../commands.ts'
-import { probedAt, probedLeaves } from '../probe-facts.ts'
+import { nameMismatches } from '../name-mismatches.ts'
 
 export const g04: Check = {
   meta: {
@@ -26,23 +23,11 @@ export const g04: Check = {
     view({
       requiredArtifacts: ['probes'],
       audit: ({ probes }) =>
-        probedLeaves(probes).flatMap(({ probe, leaf }) => {
-          const verdict = verifyHostname(leaf, probe.host)
-          if (verdict.ok || parseIp(probe.host) === undefined || leaf.subjectAltName.ipAddresses.length > 0)
-            return []
-          const names = namesIn(leaf.subjectAltName).join(', ') || 'no names'
-          return {
-            object: `Node ${probe.node}`,
-            node: probe.node,
-            evidence: [
-              { value: `SANs ${names}`, source: probedAt(probe) },
-              { value: verdict.reason, source: `as a client of ${probe.host} would say` },
-            ],
-            cause: 'Its SANs hold names only.',
-            fix: [restartKubelet],
-            verify: probeAgain,
-          }
-        }),
+        nameMismatches(
+          probes,
+          'Its SANs hold names only.',
+          (leaf, host) => parseIp(host) !== undefined && leaf.subjectAltName.ipAddresses.length === 0,
+        ),
     }),
   ],
 }

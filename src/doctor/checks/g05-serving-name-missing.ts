@@ -1,8 +1,5 @@
-import { namesIn } from '../../survey/requested-names.ts'
-import { verifyHostname } from '../../x509/hostname.ts'
 import { type Check, view } from '../check.ts'
-import { probeAgain, restartKubelet } from '../commands.ts'
-import { probedAt, probedLeaves } from '../probe-facts.ts'
+import { nameMismatches } from '../name-mismatches.ts'
 
 export const g05: Check = {
   meta: {
@@ -25,23 +22,12 @@ export const g05: Check = {
     view({
       requiredArtifacts: ['probes'],
       audit: ({ probes }) =>
-        probedLeaves(probes).flatMap(({ probe, leaf }) => {
-          const verdict = verifyHostname(leaf, probe.host)
+        nameMismatches(
+          probes,
+          'The address that clients dial is not among its SANs.',
           // Without any address it is another fault (G04).
-          if (verdict.ok || leaf.subjectAltName.ipAddresses.length === 0) return []
-          const names = namesIn(leaf.subjectAltName).join(', ') || 'no names'
-          return {
-            object: `Node ${probe.node}`,
-            node: probe.node,
-            evidence: [
-              { value: `SANs ${names}`, source: probedAt(probe) },
-              { value: verdict.reason, source: `as a client of ${probe.host} would say` },
-            ],
-            cause: 'The address that clients dial is not among its SANs.',
-            fix: [restartKubelet],
-            verify: probeAgain,
-          }
-        }),
+          leaf => leaf.subjectAltName.ipAddresses.length > 0,
+        ),
     }),
   ],
 }
