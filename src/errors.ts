@@ -96,6 +96,10 @@ const kinds = {
     meaning:
       'The certificate about to be issued breaks a rule every certificate must keep; nothing was signed.',
   },
+  LEDGER_FULL: {
+    meaning:
+      'The ledger of certificates has no room for another one, so it is not handed out; the sentence says which part is full.',
+  },
   PREPARED_SPENT: {
     meaning: 'A prepared certificate was already signed, or is not for this CA; prepare it again.',
   },

@@ -4,10 +4,10 @@
  */
 import { isApproved, isDenied, isFailed } from '../kube/csr-conditions.ts'
 import { type CertificateSigningRequest, signerNames } from '../kube/types.ts'
-import type { LedgerEntry } from '../sign/ledger.ts'
+import type { Leaf } from '../sign/leaf.ts'
 import { type Certificate, parseCertificatesPem } from '../x509/certificate.ts'
-import { commonNames } from '../x509/name.ts'
-import { canonicalDns, canonicalIp } from './canonical-name.ts'
+import { commonName } from '../x509/name.ts'
+import { canonicalAddress, canonicalDns, canonicalIp } from './canonical-name.ts'
 import type { CertifiedAddresses, CertifiedHolder } from './evidence/live-certificate.ts'
 import { readRequest } from './read-request.ts'
 import { requestedSans } from './requested-sans.ts'
@@ -70,8 +70,9 @@ export class CertifiedIndex implements CertifiedAddresses {
   }
 
   /** Takes in what was signed, as the signer's ledger has it. */
-  addEntry({ signerName, certificate }: LedgerEntry, now: number): void {
-    this.#addPem(signerName, certificate, now)
+  addLeaf({ signerName, holder, dnsNames, ipAddresses, notAfter }: Leaf, now: number): void {
+    const canonical = [...dnsNames.map(canonicalDns), ...ipAddresses.map(ip => canonicalAddress(ip).text)]
+    this.#add(signerName, holder, canonical, notAfter, now)
   }
 
   /** When the node's certificate of this signer expires, milliseconds since the epoch; undefined: none is known. */
@@ -81,15 +82,25 @@ export class CertifiedIndex implements CertifiedAddresses {
 
   /** The leaf of a chain in PEM; anything that is no node's certificate certifies nothing here. */
   #addPem(signerName: string, pem: string, now: number): void {
-    const leaf = leafOf(pem)
-    const commonName = leaf && commonNames(leaf.subject)[0]
-    if (!leaf || !commonName?.startsWith(nodeUserPrefix) || leaf.notAfter <= now) return
-    const nodeName = commonName.slice(nodeUserPrefix.length)
-    const key = `${signerName} ${nodeName}`
-    this.#expiry.set(key, Math.max(leaf.notAfter, this.#expiry.get(key) ?? 0))
+    const leaf = firstCertificate(pem)
+    if (!leaf) return
     const { dnsNames, ipAddresses } = leaf.subjectAltName
     const canonical = [...dnsNames.map(canonicalDns), ...ipAddresses.map(canonicalIp)]
-    if (signerName === signerNames.kubeletServing) this.add(nodeName, canonical, leaf.notAfter)
+    this.#add(signerName, commonName(leaf.subject), canonical, leaf.notAfter, now)
+  }
+
+  #add(
+    signerName: string,
+    holder: string,
+    canonical: readonly string[],
+    notAfter: number,
+    now: number,
+  ): void {
+    if (!holder.startsWith(nodeUserPrefix) || notAfter <= now) return
+    const nodeName = holder.slice(nodeUserPrefix.length)
+    const key = `${signerName} ${nodeName}`
+    this.#expiry.set(key, Math.max(notAfter, this.#expiry.get(key) ?? 0))
+    if (signerName === signerNames.kubeletServing) this.add(nodeName, canonical, notAfter)
     if (++this.#sinceSweep >= sweepEvery) this.#sweep(now)
   }
 
@@ -119,7 +130,7 @@ export class CertifiedIndex implements CertifiedAddresses {
   }
 }
 
-function leafOf(pem: string): Certificate | undefined {
+function firstCertificate(pem: string): Certificate | undefined {
   try {
     return parseCertificatesPem(pem)[0]
   } catch {

@@ -1,6 +1,8 @@
 /** What judgement knows of the cluster, kept up to date: Nodes, who is certified for what, inventory, reserved addresses. */
 import { startReflector } from '../kube/reflector.ts'
 import { type KubeNode, resources } from '../kube/types.ts'
+import { retryDelay } from '../kube/work-queue.ts'
+import { sleep } from '../ports.ts'
 import { AddressIndex } from './address-index.ts'
 import { CertifiedIndex } from './certified-addresses.ts'
 import type { ApprovalOptions } from './controller.ts'
@@ -17,12 +19,21 @@ export interface ClusterFacts {
   node(name: string): KubeNode | undefined
   /** Whether all Nodes were seen. */
   nodesSynced(): boolean
-  /** Resolves when all certificates are known that will be: those of requests that are there, and of the ledger. */
+  /**
+   * Resolves when all certificates are known that will be: those of requests that are there, and of the ledger. Rejects
+   * when the ledger cannot be read.
+   */
   readonly certificatesKnown: Promise<void>
-  /** Resolves when everything that can be read was: an address is free only when all was seen. */
-  readonly settled: Promise<void>
+  /**
+   * Resolves when everything that can be read was: an address is free only when all was seen. Rejects while the ledger
+   * cannot be read, which is tried again.
+   */
+  settled(): Promise<void>
   stop(): Promise<void>
 }
+
+/** Of the pauses that grow (C-2), those between tries to read the ledger: from 3.2 to 51 seconds. */
+const [firstPause, longestPause] = [4, 8]
 
 /** `onNode` is called for every change of a Node, `onInventory` when the inventory says something else. */
 export function followCluster(
@@ -34,6 +45,7 @@ export function followCluster(
   const shared = { client, clock, random, log }
   const claims = new AddressIndex()
   const certified = new CertifiedIndex()
+  const stopping = new AbortController()
   let changes = 0
   const nodes = startReflector<KubeNode>({
     ...shared,
@@ -61,15 +73,31 @@ export function followCluster(
 
   async function readCertificates(): Promise<void> {
     await options.csrsSynced
-    for await (const entry of options.issued ?? []) certified.addEntry(entry, clock.now())
+    for await (const leaf of options.issued ?? []) certified.addLeaf(leaf, clock.now())
   }
 
   const certificatesKnown = readCertificates()
-  const seen = [nodes.synced, reserved.settled, inventory?.settled, certificatesKnown]
-  const settled = Promise.all(seen).then(() => {})
-  // Whoever awaits them is told, each time; until then nothing that depends on them is approved.
-  certificatesKnown.catch(() => {})
-  settled.catch(() => {})
+  /** The latest try. Whoever awaits it is told; until it succeeds nothing that depends on it is approved. */
+  let ledgerRead = certificatesKnown
+
+  async function readUntilKnown(): Promise<void> {
+    for (let failures = firstPause; !stopping.signal.aborted; failures++) {
+      try {
+        return await ledgerRead
+      } catch (error) {
+        log.error('the ledger cannot be read: no serving request is approved until it can', {
+          error: String(error),
+        })
+      }
+      await sleep(clock, retryDelay(Math.min(failures, longestPause)), stopping.signal)
+      if (!stopping.signal.aborted) ledgerRead = readCertificates()
+    }
+  }
+
+  void readUntilKnown()
+  const others = Promise.all([nodes.synced, reserved.settled, inventory?.settled])
+  // Whoever awaits `settled` is told, each time.
+  others.catch(() => {})
   return {
     certified,
     facts: () => ({
@@ -81,8 +109,9 @@ export function followCluster(
     node: name => nodes.get(name),
     nodesSynced: () => nodes.hasSynced(),
     certificatesKnown,
-    settled,
+    settled: () => Promise.all([others, ledgerRead]).then(() => {}),
     async stop() {
+      stopping.abort()
       await Promise.all([nodes.stop(), reserved.stop(), inventory?.stop()])
     },
   }

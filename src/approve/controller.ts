@@ -5,7 +5,7 @@ import type { ChangeType } from '../kube/object-cache.ts'
 import { type CertificateSigningRequest, type KubeNode, resources } from '../kube/types.ts'
 import { retryDelay, startWorkQueue } from '../kube/work-queue.ts'
 import type { Clock, Disk, Log, Random } from '../ports.ts'
-import type { LedgerEntry } from '../sign/ledger.ts'
+import type { Leaf } from '../sign/leaf.ts'
 import { reviewAccess } from './access-review.ts'
 import { followCluster } from './cluster-facts.ts'
 import type { Facts } from './facts.ts'
@@ -32,8 +32,8 @@ export interface ApprovalOptions {
   watchTimeoutSeconds?: number | undefined
   /** Resolves when the cache holds the requests that were there before. */
   csrsSynced?: Promise<void>
-  /** Certificates that were issued earlier and may live still, from whoever keeps a ledger of them. */
-  issued?: AsyncIterable<LedgerEntry> | undefined
+  /** Certificates that were issued earlier and may live still, from a ledger; each iteration reads it anew. */
+  issued?: AsyncIterable<Leaf> | undefined
   /** Where an inventory file is read from. */
   disk?: Pick<Disk, 'read'> | undefined
   /** The request as the cache has it, by name. */
@@ -50,7 +50,7 @@ export interface ApprovalController {
   /** To be called for every change of a CertificateSigningRequest, after the cache has it. */
   csrChanged(type: ChangeType, csr: CertificateSigningRequest, previous?: CertificateSigningRequest): void
   /** To be called with every certificate before it is handed out. */
-  certificateIssued(entry: LedgerEntry): void
+  certificateIssued(leaf: Leaf): void
   /** Whether all Nodes were seen. */
   nodesSynced(): boolean
   stop(): Promise<void>
@@ -88,10 +88,7 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
     early = undefined
     again(names)
   }
-  cluster.certificatesKnown.then(begin, error => {
-    log.error('the ledger cannot be read: no serving request is approved', { error: String(error) })
-    begin()
-  })
+  cluster.certificatesKnown.then(begin, begin)
 
   /** Least remaining life first: a node whose certificate lapsed, or that never had one, is out of service. */
   function rank(name: string): number {
@@ -113,7 +110,7 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
     let csr = cached(name)
     if (!csr || memory.isWritten(csr)) return undefined
     // An address is free only when every Node was seen.
-    if (kindOf(csr) === 'serving' || policy?.rebootstrap === 'deny') await cluster.settled
+    if (kindOf(csr) === 'serving' || policy?.rebootstrap === 'deny') await cluster.settled()
     for (let conflicts = 0; !signal.aborted; conflicts++) {
       const verdict = await verdictOf(csr, signal)
       if (verdict.outcome !== 'Approve' && verdict.outcome !== 'Deny') return leavePending(csr, verdict)
@@ -243,7 +240,7 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
       if (judgeable) enqueue(name)
     },
     nodesSynced: cluster.nodesSynced,
-    certificateIssued: entry => cluster.certified.addEntry(entry, clock.now()),
+    certificateIssued: leaf => cluster.certified.addLeaf(leaf, clock.now()),
     async stop() {
       await Promise.all([queue.stop(), cluster.stop()])
     },

@@ -11,6 +11,7 @@ import { RollcallError, systemCode } from '../errors.ts'
 import { loadSigner } from '../keys/private-key.ts'
 import { Secret } from '../keys/secret.ts'
 import { signerNames } from '../kube/types.ts'
+import { configMapLedger } from '../sign/config-map-ledger.ts'
 import type { CommandIo, ConnectionFlags } from './command-io.ts'
 import { addConnectionOptions } from './connect-kubeconfig.ts'
 import { lineLog } from './line-log.ts'
@@ -66,6 +67,7 @@ async function controller(flags: ControllerFlags, io: CommandIo): Promise<void> 
   if (!policy)
     log.warn('no policy: kubelet-serving requests stay pending; give --policy FILE to have them judged')
   if (!signingCa) log.warn('no --signing-cert: approved requests are left to another signer')
+  const ledger = configMapLedger({ client: api.client, clock: hostPorts.clock, log })
   const metrics = flags.metricsListen && (await openMetrics(flags.metricsListen))
   const running = startControllers({
     client: api.client,
@@ -78,6 +80,8 @@ async function controller(flags: ControllerFlags, io: CommandIo): Promise<void> 
     rootCertificates,
     ...(policy && { approvalPolicy: policy }),
     only,
+    ledger,
+    issued: ledger.issued,
     ...(metrics && { metrics: metrics.registry }),
     ...(flags.leaderElection && { leaderElection: election() }),
   })

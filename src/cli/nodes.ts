@@ -68,7 +68,13 @@ function formatNode(node: NodeSurvey, now: number): string {
 }
 
 function certificateLines(kind: string, certificate: KnownCertificate | undefined, now: number): string[][] {
-  if (!certificate) return [[kind, 'not known: requests are deleted an hour after they were answered']]
+  if (!certificate)
+    return [
+      [
+        kind,
+        'not known: requests are deleted an hour after they were answered, and no ledger that you may read has it',
+      ],
+    ]
   const { notAfter, expired, used, issuer, serialNumber, request } = certificate
   const distance = formatAge(Math.abs(Date.parse(notAfter) - now))
   return [

@@ -13,10 +13,11 @@ export function registerBackup(server: Command, io: CommandIo): void {
     .action((_flags: unknown, command: Command) => {
       // Commander gives --dir to `server`, wherever it stands.
       const { dir, to } = command.optsWithGlobals<{ dir: string; to: string }>()
-      const { database, pki } = dataDirectoryPaths(dir)
+      const { database, pki, ledger } = dataDirectoryPaths(dir)
       const { objects, revision } = backupDatabase(database, to)
       io.stdout(`${to}: ${objects} objects at revision ${revision}\n`)
       io.stderr(`The CA in ${pki} is not in it: keep a copy of that folder too.\n`)
+      io.stderr(`Nor is ${ledger}: without it certificates are known only as long as their requests.\n`)
     })
   server
     .command('restore')

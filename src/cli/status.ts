@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
-import { type KubeClient, listAll } from '../kube/client.ts'
+import { isStatus, type KubeClient, listAll } from '../kube/client.ts'
 import { formatAge } from '../kube/time-format.ts'
 import { type CertificateSigningRequest, type KubeNode, resources } from '../kube/types.ts'
+import { type LedgerReading, readConfigMapLedger } from '../sign/config-map-ledger.ts'
 import { type ClusterSurvey, surveyCluster, type WaitingRequest } from '../survey/cluster-survey.ts'
 import { shellWord } from '../survey/explanation.ts'
 import type { CommandIo, ConnectionFlags } from './command-io.ts'
@@ -28,13 +29,25 @@ export function register(program: Command, io: CommandIo): void {
   )
 }
 
-/** Lists Nodes and requests and surveys them. `now` in milliseconds since the epoch. */
+/** Lists Nodes, requests and the ledger's leaves and surveys them. `now` in milliseconds since the epoch. */
 export async function gatherSurvey(client: KubeClient, now: number): Promise<ClusterSurvey> {
-  const [nodes, requests] = await Promise.all([
+  const [nodes, requests, ledger] = await Promise.all([
     listAll<KubeNode>(client, resources.nodes),
     listAll<CertificateSigningRequest>(client, resources.certificateSigningRequests),
+    readLedger(client),
   ])
-  return surveyCluster(nodes.items, requests.items, now)
+  const survey = surveyCluster(nodes.items, requests.items, now, ledger.leaves)
+  const problem = 'the line of the ledger is none that rollcall wrote'
+  survey.unreadable.push(...ledger.unreadable.map(where => ({ request: where, problem })))
+  return survey
+}
+
+/** Without the right to read it there is nothing from it: then certificates are known as long as their requests. */
+function readLedger(client: KubeClient): Promise<LedgerReading> {
+  return readConfigMapLedger(client).catch(error => {
+    if (isStatus(error, 'Forbidden')) return { leaves: [], unreadable: [] }
+    throw error
+  })
 }
 
 /** At most this many lines for each thing that waits. */

@@ -16,6 +16,7 @@ import type { KubeClient } from '../kube/client.ts'
 import { encodeKubeconfig } from '../kube/encode-kubeconfig.ts'
 import { signerNames } from '../kube/types.ts'
 import type { Clock, Disk, Log, Random } from '../ports.ts'
+import type { LastingLedger } from '../sign/ledger.ts'
 import { publishApiService } from './api-service.ts'
 import { openAuditLog } from './audit-log.ts'
 import { ensureBootstrapKubeconfig } from './bootstrap-kubeconfig.ts'
@@ -29,6 +30,7 @@ import { leafLifetime, openPki, type Pki } from './pki.ts'
 import { replaceFile } from './pki-files.ts'
 import { reconcilePolicy, seed, storedPolicy } from './seed.ts'
 import { controllersPolicy, kubeadmBindings, seedNamespaces } from './seed-objects.ts'
+import { openSqliteLedger } from './sqlite-ledger.ts'
 
 export interface ControlPlaneOptions {
   directory: DataDirectory
@@ -140,7 +142,9 @@ async function start(
   await keepBootstrapKubeconfig(server, pki, client, options, cleanups)
   keepServingCertificate(running, options, pkiOptions, cleanups)
   if (options.approvalPolicy) {
-    const controllers = await startOwnControllers(options, pki, loopback, metrics)
+    const ledger = openSqliteLedger({ path: directory.ledger, clock, log: options.log })
+    cleanups.push(() => ledger.close())
+    const controllers = await startOwnControllers(options, pki, loopback, metrics, ledger)
     cleanups.push(() => controllers.stop())
   }
   // Comes first when all is stopped: whoever balances load is told before anything ends.
@@ -212,6 +216,7 @@ async function startOwnControllers(
   pki: Pki,
   loopback: Parameters<typeof loopbackClient>[1],
   metrics: Registry,
+  ledger: LastingLedger,
 ): Promise<RunningControllers> {
   const ca = { certificate: pki.ca.pem, signer: pki.ca.signer }
   return startControllers({
@@ -224,6 +229,8 @@ async function startOwnControllers(
     rootCertificates: pki.ca.pem,
     ...(approvalPolicy && { approvalPolicy }),
     metrics,
+    ledger,
+    issued: ledger.issued,
     // The data directory's lock already makes this process the only one; the Lease tells `csr explain` who decides. The
     // identity is always the same, so that a new process takes over at once after a kill.
     leaderElection: { identity: 'rollcall-embedded', namespace: 'kube-system', name: 'rollcall-controller' },

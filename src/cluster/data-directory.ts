@@ -4,10 +4,12 @@ import { DatabaseSync } from 'node:sqlite'
 import { RollcallError, systemCode } from '../errors.ts'
 import { makeFolders } from '../host/make-folders.ts'
 
-/** The files of `--dir` (design.md, contracts). All paths are absolute. */
+/** The files of `--dir`. All paths are absolute. */
 export interface DataDirectory {
   root: string
   database: string
+  /** Every certificate that was signed and has not ended. */
+  ledger: string
   adminKubeconfig: string
   bootstrapKubeconfig: string
   pki: string
@@ -25,6 +27,7 @@ export function dataDirectoryPaths(directory: string): Omit<DataDirectory, 'rele
   return {
     root,
     database: join(root, 'state.db'),
+    ledger: join(root, 'ledger.db'),
     adminKubeconfig: join(root, 'admin.kubeconfig'),
     bootstrapKubeconfig: join(root, 'bootstrap.kubeconfig'),
     pki: join(root, 'pki'),

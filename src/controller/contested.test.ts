@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { csrCondition } from '../kube/csr-conditions.ts'
 import { type ConfigMap, type KubeNode, resources } from '../kube/types.ts'
+import { configMapLedger } from '../sign/config-map-ledger.ts'
 import type { LedgerEntry } from '../sign/ledger.ts'
 import { calm, nodeStatusPolicy, onCluster } from '../testing/controlled-cluster.ts'
 
@@ -39,6 +40,29 @@ test(
     await cluster.admin.delete(resources.nodes, { name: 'a' })
     await calm()
     assert.equal(await cluster.fate(before), 'Approved SansProven, issued')
+  }),
+)
+
+test(
+  'with the ledger in ConfigMaps a certified address is refused to another node, though all requests are gone and all starts anew',
+  onCluster(async cluster => {
+    const start = () => {
+      const ledger = configMapLedger({ ...cluster, client: cluster.controllerClient })
+      return cluster.start({ ledger, issued: ledger.issued })
+    }
+    const first = await start()
+    await cluster.register('a', [['InternalIP', '10.0.0.1']])
+    const name = await cluster.ask({ by: await cluster.node('a'), node: 'a', ips: ['10.0.0.1'] })
+    assert.equal(await cluster.fate(name), 'Approved SansProven, issued')
+    await first.stop()
+    await cluster.admin.delete(resources.certificateSigningRequests, { name })
+    await cluster.register('a', [['InternalIP', '10.0.0.2']])
+    await cluster.register('b', [['InternalIP', '10.0.0.1']])
+
+    await start()
+    const theft = await cluster.ask({ by: await cluster.node('b'), node: 'b', ips: ['10.0.0.1'] })
+    assert.equal(await cluster.fate(theft), 'pending')
+    assert.deepEqual(await cluster.eventsOf(theft), ['Normal OwnedByOtherNode'])
   }),
 )
 

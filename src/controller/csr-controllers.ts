@@ -9,6 +9,7 @@ import type { Clock, Disk, Log, Random } from '../ports.ts'
 import type { Authority } from '../sign/authority.ts'
 import { startCleaner } from '../sign/cleaner.ts'
 import { startSigningController } from '../sign/controller.ts'
+import type { Leaf } from '../sign/leaf.ts'
 import { type Ledger, type LedgerEntry, noLedger } from '../sign/ledger.ts'
 import { type ControllerName, controllerNames } from './controller-name.ts'
 import type { ControllerMetrics } from './metrics.ts'
@@ -24,7 +25,7 @@ export interface CsrControllersOptions {
   only?: readonly ControllerName[]
   approvalPolicy?: ApprovalPolicy | undefined
   ledger?: Ledger
-  issued?: AsyncIterable<LedgerEntry>
+  issued?: AsyncIterable<Leaf>
   disk?: Pick<Disk, 'read'>
   counters: ControllerMetrics
   watchTimeoutSeconds?: number

@@ -3,7 +3,8 @@ import type { ApprovalPolicy } from '../approve/policy.ts'
 import type { Signer } from '../keys/signer.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { Clock, Disk, Log, Random } from '../ports.ts'
-import type { Ledger, LedgerEntry } from '../sign/ledger.ts'
+import type { Leaf } from '../sign/leaf.ts'
+import type { Ledger } from '../sign/ledger.ts'
 import type { ControllerName } from './controller-name.ts'
 
 export interface SigningCa {
@@ -31,8 +32,11 @@ export interface ControllersOptions {
   watchTimeoutSeconds?: number
   /** Absent: no ledger of leaves is kept. */
   ledger?: Ledger
-  /** Certificates issued earlier, from the ledger; absent: known are those of requests that are still there. */
-  issued?: AsyncIterable<LedgerEntry>
+  /**
+   * Certificates issued earlier, from the ledger; absent: known are those of requests that are still there. Each iteration
+   * reads anew: it is read again when this process becomes leader again, and when it could not be read.
+   */
+  issued?: AsyncIterable<Leaf>
   /** Where an inventory file of the policy is read from. */
   disk?: Pick<Disk, 'read'>
   /** Where counters are registered; absent: none. */

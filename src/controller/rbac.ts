@@ -28,7 +28,7 @@ export const controllerRules: PolicyRule[] = [
   { apiGroups: [''], resources: ['nodes', 'namespaces', 'services'], verbs: ['list', 'watch'] },
   { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['list', 'watch'] },
   { apiGroups: ['networking.k8s.io'], resources: ['servicecidrs'], verbs: ['list', 'watch'] },
-  { apiGroups: [''], resources: ['configmaps'], verbs: ['list', 'watch', 'create', 'update'] },
+  { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'watch', 'create', 'update'] },
   { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update'] },
 ]
 

@@ -206,12 +206,15 @@ async function* replayed(entries: readonly LedgerEntry[]) {
 }
 
 test(
-  'with a ledger that cannot be read client requests are judged, serving requests are not approved',
+  'with a ledger that cannot be read client requests are judged, serving requests are approved once it can',
   onCluster(async cluster => {
-    const issued = (async function* (): AsyncGenerator<LedgerEntry> {
-      yield* []
-      throw new Error('the ledger is torn')
-    })()
+    let torn = true
+    const issued = {
+      async *[Symbol.asyncIterator](): AsyncGenerator<LedgerEntry> {
+        yield* []
+        if (torn) throw new Error('the ledger is torn')
+      },
+    }
     await cluster.start({ issued })
     await cluster.register('a', [['InternalIP', '10.0.0.1']])
     assert.equal(
@@ -219,7 +222,14 @@ test(
       'Approved AutoApproved, issued',
     )
     const ask = await asker(cluster, 'a')
-    assert.equal(await cluster.fate(await ask('10.0.0.1')), 'pending')
+    const name = await ask('10.0.0.1')
+    await cluster.clock.advance(60_000)
+    await calm()
+    assert.equal(await cluster.fate(name), 'pending')
     assert.ok(cluster.log.lines.some(line => line.startsWith('error: the ledger cannot be read')))
+    torn = false
+    await cluster.clock.advance(120_000)
+    await calm()
+    assert.equal(await cluster.fate(name), 'Approved SansProven, issued')
   }),
 )

@@ -9,6 +9,7 @@ import { formatName } from '../x509/name.ts'
 import { randomSerialNumber } from '../x509/serial-number.ts'
 import type { Authority } from './authority.ts'
 import { type Issued, issue } from './issue.ts'
+import { leafOf } from './leaf.ts'
 import type { Ledger, LedgerEntry } from './ledger.ts'
 import { prepare } from './prepare.ts'
 import { readRequest } from './read-request.ts'
@@ -132,15 +133,14 @@ function failed(csr: CertificateSigningRequest, message: string, now: number): C
 
 function ledgerEntry(csr: CertificateSigningRequest, authority: Authority, issued: Issued): LedgerEntry {
   const { certificate, pem } = issued
+  const request = { name: csr.metadata.name, uid: csr.metadata.uid ?? '' }
+  const { signerName } = csr.spec
+  const issuerFingerprint = sha256Hex(authority.certificate.raw)
   return {
-    serialNumber: Buffer.from(certificate.serialNumber).toString('hex'),
+    ...leafOf(certificate, { issuerFingerprint, signerName, request }),
     fingerprint: sha256Hex(certificate.raw),
-    issuerFingerprint: sha256Hex(authority.certificate.raw),
-    signerName: csr.spec.signerName,
-    request: { name: csr.metadata.name, uid: csr.metadata.uid ?? '' },
+    request,
     subject: formatName(certificate.subject),
-    notBefore: certificate.notBefore,
-    notAfter: certificate.notAfter,
     certificate: pem,
   }
 }

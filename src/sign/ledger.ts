@@ -1,19 +1,13 @@
-/** What is kept of every certificate that was ever signed: written before the requester can see it, so none is unknown. */
-export interface LedgerEntry {
-  /** Hexadecimal, lower case, without leading zeros beyond whole bytes. */
-  serialNumber: string
+import type { Leaf } from './leaf.ts'
+
+/** What is recorded of every certificate that is signed: before the requester can see it, so none is unknown. */
+export interface LedgerEntry extends Leaf {
   /** SHA-256 of the leaf's DER, hexadecimal. */
   fingerprint: string
-  /** SHA-256 of the issuing CA's DER, hexadecimal. */
-  issuerFingerprint: string
-  signerName: string
   /** metadata of the CertificateSigningRequest. */
   request: { name: string; uid: string }
   /** As Go prints it, e.g. `CN=system:node:worker-1,O=system:nodes`. */
   subject: string
-  /** Milliseconds since the epoch. */
-  notBefore: number
-  notAfter: number
   /** The leaf, PEM. */
   certificate: string
 }
@@ -21,6 +15,15 @@ export interface LedgerEntry {
 export interface Ledger {
   /** Resolves when the entry is durable; a rejection keeps the certificate from being handed out. */
   record(leaf: LedgerEntry): Promise<void>
+}
+
+/** A ledger that remembers: across restarts, and after the requests were deleted. */
+export interface LastingLedger extends Ledger {
+  /**
+   * Recorded leaves that have not ended yet. Each iteration reads anew. A leaf may be among them whose certificate was
+   * never handed out, since it is recorded first.
+   */
+  readonly issued: AsyncIterable<Leaf>
 }
 
 /** Keeps nothing: for whoever needs no inventory of leaves. */

@@ -1,13 +1,15 @@
 import { isApproved, isDenied, isFailed, isIssued } from '../kube/csr-conditions.ts'
 import { formatTime } from '../kube/time-format.ts'
 import { type CertificateSigningRequest, type KubeNode, signerNames } from '../kube/types.ts'
+import type { Leaf } from '../sign/leaf.ts'
 import { formatName } from '../x509/name.ts'
 import { serialDecimal } from '../x509/serial-number.ts'
-import { nodeOfSubject } from './node-identity.ts'
+import { nodeOfSubject, nodeOfUser } from './node-identity.ts'
 import { createdAt, nodeOfRequest, readIssued } from './request-facts.ts'
 
-/** A certificate the cluster knows of because the request it answers is still there. */
+/** A certificate the cluster knows of: the request it answers is still there, or a ledger remembers it. */
 export interface KnownCertificate {
+  /** The request that it answered, which may be gone. */
   request: string
   serialNumber: string
   issuer: string
@@ -29,7 +31,7 @@ export interface NodeSurvey {
   reason?: string
   created?: string
   addresses: { type: string; address: string }[]
-  /** Absent: no request with a certificate is kept (Kubernetes deletes them an hour after issuance, C-12). */
+  /** Absent: no request with a certificate is kept (Kubernetes deletes them an hour after issuance, C-40), nor a ledger. */
   client?: KnownCertificate
   serving?: KnownCertificate
   /** Names of its requests that nobody decided yet, oldest first. */
@@ -72,15 +74,24 @@ const kinds: Record<string, 'client' | 'serving'> = {
   [signerNames.kubeletServing]: 'serving',
 }
 
-/** What Nodes and CertificateSigningRequests tell about a cluster's node certificates. `now` in ms since the epoch. */
+/**
+ * What Nodes, CertificateSigningRequests and the ledger's `leaves` tell about a cluster's node certificates. `now` in
+ * milliseconds since the epoch.
+ */
 export function surveyCluster(
   nodes: readonly KubeNode[],
   requests: readonly CertificateSigningRequest[],
   now: number,
+  leaves: readonly Leaf[] = [],
 ): ClusterSurvey {
   const byAge = requests.toSorted((a, b) => createdAt(a, now) - createdAt(b, now))
   const surveyed = new Map(nodes.map(node => [node.metadata.name, surveyNode(node)]))
   const unreadable: ClusterSurvey['unreadable'] = []
+  for (const leaf of leaves) {
+    const kind = kinds[leaf.signerName]
+    const node = surveyed.get(nodeOfUser(leaf.holder) ?? '')
+    if (kind && node) keepNewest(node, kind, describeLeaf(leaf, now))
+  }
   for (const csr of byAge) {
     const kind = kinds[csr.spec.signerName]
     const issued = readIssued(csr)
@@ -89,8 +100,7 @@ export function surveyCluster(
     const node = surveyed.get(subjectNode ?? '')
     if (!kind || !node) continue
     if (issued?.ok) {
-      const known = describe(csr, issued.value, now)
-      if (!node[kind] || Date.parse(node[kind].notBefore) <= Date.parse(known.notBefore)) node[kind] = known
+      keepNewest(node, kind, describe(csr, issued.value, now))
     } else if (isUndecided(csr)) node.pending.push(csr.metadata.name)
   }
   const list = [...surveyed.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
@@ -116,16 +126,38 @@ function surveyNode({ metadata, status }: KubeNode): NodeSurvey {
   }
 }
 
+/** Of two that begin at the same time the later one told: what a request holds was handed out, a leaf perhaps not. */
+function keepNewest(node: NodeSurvey, kind: 'client' | 'serving', known: KnownCertificate): void {
+  const held = node[kind]
+  if (!held || Date.parse(held.notBefore) <= Date.parse(known.notBefore)) node[kind] = known
+}
+
+function describeLeaf(leaf: Leaf, now: number): KnownCertificate {
+  const { request, serialNumber, issuer } = leaf
+  return {
+    request: request.name,
+    serialNumber: serialDecimal(Buffer.from(serialNumber, 'hex')),
+    issuer,
+    ...lifeOf(leaf, now),
+  }
+}
+
 function describe(
   csr: CertificateSigningRequest,
   certificate: Extract<ReturnType<typeof readIssued>, { ok: true }>['value'],
   now: number,
 ): KnownCertificate {
-  const { notBefore, notAfter } = certificate
   return {
     request: csr.metadata.name,
     serialNumber: serialDecimal(certificate.serialNumber),
     issuer: formatName(certificate.issuer),
+    ...lifeOf(certificate, now),
+  }
+}
+
+/** Times in milliseconds since the epoch. */
+function lifeOf({ notBefore, notAfter }: { notBefore: number; notAfter: number }, now: number) {
+  return {
     notBefore: formatTime(notBefore),
     notAfter: formatTime(notAfter),
     expired: now > notAfter,
