@@ -12,7 +12,7 @@ export interface AlertRule {
   file: string
 }
 
-export const ruleFiles = ['rollcall.rules.yaml', 'kube-state-metrics.rules.yaml'] as const
+const ruleFiles = ['rollcall.rules.yaml', 'kube-state-metrics.rules.yaml'] as const
 
 /** All rules, in the order of the files. */
 export function alertRules(): AlertRule[] {

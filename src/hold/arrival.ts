@@ -17,7 +17,7 @@ export function isPremature(validity: Validity, wall: number): boolean {
 }
 
 /** Whether a certificate that arrives now is due for its renewal at once: the signer's clock is slow, or ours is fast. */
-export function isSpent({ notBefore, notAfter }: Validity, wall: number): boolean {
+function isSpent({ notBefore, notAfter }: Validity, wall: number): boolean {
   return notAfter - wall < leastShare * (notAfter - notBefore)
 }
 

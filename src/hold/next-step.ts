@@ -20,7 +20,7 @@ export type Step =
   | { do: 'sleep'; milliseconds?: number }
 
 /** Milliseconds between the starts of two attempts, whatever happens: a template that flaps asks no faster. */
-export const shortestInterval = 1000
+const shortestInterval = 1000
 
 /** Whether the certificate may no longer be used: at notAfter itself it still is valid (K-31). */
 export function isLapsed(validity: Validity, wall: number): boolean {
@@ -28,7 +28,7 @@ export function isLapsed(validity: Validity, wall: number): boolean {
 }
 
 /** Why a certificate has to be requested now, or undefined. */
-export function causeToRequest(state: HoldState, rules: HoldRules, wall: number): RequestCause | undefined {
+function causeToRequest(state: HoldState, rules: HoldRules, wall: number): RequestCause | undefined {
   const { held } = state
   if (!held) return 'initial'
   if (isLapsed(held, wall)) return 'expired'

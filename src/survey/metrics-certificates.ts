@@ -11,7 +11,7 @@ export type CertificateKind = (typeof certificateKinds)[number]
  * - `unknown`: none was seen. Requests are deleted an hour after they were answered (C-40), so after a restart that is
  *   what is known of a node until it renews.
  */
-export const certificateStates = ['valid', 'overdue', 'expired', 'not_yet_valid', 'unknown'] as const
+const certificateStates = ['valid', 'overdue', 'expired', 'not_yet_valid', 'unknown'] as const
 export type CertificateState = (typeof certificateStates)[number]
 
 /** Milliseconds since the epoch. */

@@ -4,7 +4,7 @@ import { type CertificateSigningRequest, signerNames } from '../kube/types.ts'
 import { createdAt, nodeOfRequest } from './request-facts.ts'
 
 /** Upper ends of the ages by which waiting requests are counted, in seconds. The last one is open. */
-export const waitingAges = [
+const waitingAges = [
   ['under_5m', 300],
   ['5m_to_1h', 3600],
   ['1h_to_24h', 86_400],
@@ -12,7 +12,7 @@ export const waitingAges = [
 ] as const
 export type WaitingAge = (typeof waitingAges)[number][0]
 
-export const requestStates = ['pending', 'approved', 'issued', 'denied', 'failed'] as const
+const requestStates = ['pending', 'approved', 'issued', 'denied', 'failed'] as const
 export type RequestState = (typeof requestStates)[number]
 
 export interface SignerNumbers {

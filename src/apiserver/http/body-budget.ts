@@ -6,7 +6,7 @@ export interface BodyBudgetLimits {
   free: number
 }
 
-export const defaultBodyBudget: BodyBudgetLimits = {
+const defaultBodyBudget: BodyBudgetLimits = {
   total: 256 * 1024 * 1024,
   connection: 16 * 1024 * 1024,
   free: 64 * 1024,

@@ -36,7 +36,7 @@ function sizeOf(path: string): number {
 }
 
 /** Whether the last process had no time to close the database. */
-export const wasLeftOpen = (path: string): boolean => sizeOf(`${path}-wal`) > 0
+const wasLeftOpen = (path: string): boolean => sizeOf(`${path}-wal`) > 0
 
 /** Why the file cannot be what was written, or undefined. To be asked before it is opened. */
 export function missingPages(path: string): string | undefined {
