@@ -99,7 +99,7 @@ function downtime(random: SeededRandom, lifetime: number): number {
 }
 
 /** The longest clock error that is drawn, in lifetimes of a certificate. */
-export const LONGEST_CLOCK_ERROR = 2
+const LONGEST_CLOCK_ERROR = 2
 
 /** Milliseconds, ahead or behind: a bad quartz, a wrong time zone, a wrong day. */
 function clockError(random: SeededRandom, lifetime: number): number {

@@ -49,7 +49,7 @@ export class IssuanceWatch {
   }
 
   /** Follows a store from now on; it ends with the store's process. */
-  follow(store: Store): void {
+  follow(store: Pick<Store, 'watch' | 'revision'>): void {
     store.watch(prefix, store.revision, event => this.#see(event))
   }
 

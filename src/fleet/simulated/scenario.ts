@@ -1,4 +1,4 @@
-import { allKinds, drawFaults, type FaultKind, LONGEST_CLOCK_ERROR } from './faults.ts'
+import { allKinds, drawFaults, type FaultKind } from './faults.ts'
 import type { Foundation } from './foundation.ts'
 import { injectFaults, startUnlessRunning } from './inject.ts'
 import { troubles } from './judge.ts'
@@ -113,11 +113,12 @@ function cutPowerAtRotations(world: World, random: SeededRandom, until: number):
 }
 
 /**
- * Milliseconds after the last fault within which everything must be well again: what was issued under a wrong clock is
- * replaced at the latest when it lapses, and a request that nobody saw is given up after 15 minutes (K-36).
+ * Milliseconds after the last fault within which everything must be well again: a clock that was wrong is asked about
+ * every half hour, a request that nobody saw is given up after 15 minutes (K-36), and what a thief was certified for
+ * stays its own until that certificate lapses.
  */
 function recoveryTime(lifetime: number): number {
-  return (LONGEST_CLOCK_ERROR + 1) * lifetime + hour
+  return lifetime + hour
 }
 
 async function finish(
