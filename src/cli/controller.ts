@@ -40,7 +40,7 @@ export function register(program: Command, io: CommandIo): void {
     .option('--cert-lifetime <duration>', "longest life of a node's certificate", '8760h')
     .option(
       '--only <controllers>',
-      `comma list of ${controllerNames.join(', ')}; default: all but service-accounts`,
+      `comma list of ${controllerNames.join(', ')}; default: all but service-accounts and node-lifecycle`,
     )
     .option('--no-leader-election', 'work at once: for a single replica')
     .option(

@@ -1,4 +1,4 @@
-import { controllerRules, serviceAccountRules, tokenRules } from '../controller/rbac.ts'
+import { controllerRules, managerRules, tokenRules } from '../controller/rbac.ts'
 import type {
   ClusterRole,
   KubeObject,
@@ -79,7 +79,7 @@ export const seedNamespaces: readonly Seed[] = [
  * since a new version may need more.
  */
 const controllersSeeds = [
-  clusterRole('rollcall:controllers', [...controllerRules, ...serviceAccountRules]),
+  clusterRole('rollcall:controllers', [...controllerRules, ...managerRules]),
   groupBinding('rollcall:controllers', 'rollcall:controllers', 'rollcall:controllers'),
   ...namespacedGrant('kube-system', 'rollcall:tokens', tokenRules, {
     kind: 'Group',

@@ -7,11 +7,15 @@ export const controllerNames = [
   'token-cleaning',
   'bootstrap-signing',
   'service-accounts',
+  'node-lifecycle',
 ] as const
 
 export type ControllerName = (typeof controllerNames)[number]
 
-/** What `rollcall controller` runs unless told: kube-controller-manager makes the default service accounts itself. */
+/** What only a cluster without kube-controller-manager needs. */
+const managersOwn: readonly ControllerName[] = ['service-accounts', 'node-lifecycle']
+
+/** What `rollcall controller` runs unless told. */
 export const clusterControllers: readonly ControllerName[] = controllerNames.filter(
-  name => name !== 'service-accounts',
+  name => !managersOwn.includes(name),
 )

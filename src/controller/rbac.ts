@@ -32,9 +32,11 @@ export const controllerRules: PolicyRule[] = [
   { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update'] },
 ]
 
-/** For the controller service-accounts, which only a cluster without kube-controller-manager needs. */
-export const serviceAccountRules: PolicyRule[] = [
+/** For service-accounts and node-lifecycle, which only a cluster without kube-controller-manager needs. */
+export const managerRules: PolicyRule[] = [
   { apiGroups: [''], resources: ['serviceaccounts'], verbs: ['list', 'watch', 'create'] },
+  { apiGroups: [''], resources: ['nodes/status'], verbs: ['patch'] },
+  { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['list', 'watch'] },
 ]
 
 /** Bound in namespace kube-system only: bootstrap tokens are Secrets. */

@@ -8,6 +8,7 @@ import { startTokenCleaner } from '../trust/token-cleaner.ts'
 import { type ControllerName, controllerNames } from './controller-name.ts'
 import { type CsrControllersOptions, startCsrControllers } from './csr-controllers.ts'
 import { controllerMetrics, noMetrics } from './metrics.ts'
+import { startNodeLifecycle } from './node-lifecycle.ts'
 import type { ControllersOptions, RunningControllers } from './options.ts'
 import { startServiceAccountPublisher } from './service-account-publisher.ts'
 
@@ -47,6 +48,7 @@ function startAll(options: ControllersOptions & CsrControllersOptions): RunningC
   if (wants('token-cleaning')) running.push(startTokenCleaner(options))
   if (wants('bootstrap-signing')) running.push(startBootstrapSigner(options))
   if (wants('service-accounts')) running.push(startServiceAccountPublisher(options))
+  if (wants('node-lifecycle')) running.push(startNodeLifecycle(options))
   options.counters.running(only)
   return {
     async stop() {

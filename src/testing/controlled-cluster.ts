@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { ApprovalPolicy } from '../approve/policy.ts'
 import type { ControllersOptions, RunningControllers } from '../controller/options.ts'
-import { controllerRules, serviceAccountRules, tokenRules } from '../controller/rbac.ts'
+import { controllerRules, managerRules, tokenRules } from '../controller/rbac.ts'
 import { startControllers } from '../controller/start-controllers.ts'
 import { generateSigner } from '../keys/private-key.ts'
 import { isStatus, type KubeClient } from '../kube/client.ts'
@@ -81,7 +81,7 @@ export async function startControlledCluster(): Promise<ControlledCluster> {
   const log = recordingLog()
   const cluster = await startEmbeddedCluster()
   const { admin, clock, ca } = cluster
-  await cluster.grant('rollcall', [...controllerRules, ...serviceAccountRules])
+  await cluster.grant('rollcall', [...controllerRules, ...managerRules])
   await cluster.grant('rollcall', tokenRules, 'kube-system')
   const controllerClient = await cluster.as('rollcall')
   const running: RunningControllers[] = []
