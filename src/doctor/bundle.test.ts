@@ -43,29 +43,35 @@ async function plantSecrets({ admin }: ExaminedCluster): Promise<void> {
   })
 }
 
-onFleet('a bundle holds no key and no token', async cluster => {
-  await cluster.stopControllers()
-  await plantSecrets(cluster)
-  const text = encodeBundle('x', await cluster.gather(), cluster.clock.now())
-  for (const secret of [token, '0123456789abcdef', jwt, keyBody, 'PRIVATE KEY']) {
-    assert.ok(!text.includes(secret), `the bundle holds ${secret}`)
-    assert.ok(
-      !text.includes(Buffer.from(secret).toString('base64').slice(0, -4)),
-      `the bundle holds ${secret} in base64`,
-    )
-  }
-  assert.match(text, /invalid bearer \[secret\]/, 'the message is there, without the secret')
-})
+test(
+  'a bundle holds no key and no token',
+  onFleet(async cluster => {
+    await cluster.stopControllers()
+    await plantSecrets(cluster)
+    const text = encodeBundle('x', await cluster.gather(), cluster.clock.now())
+    for (const secret of [token, '0123456789abcdef', jwt, keyBody, 'PRIVATE KEY']) {
+      assert.ok(!text.includes(secret), `the bundle holds ${secret}`)
+      assert.ok(
+        !text.includes(Buffer.from(secret).toString('base64').slice(0, -4)),
+        `the bundle holds ${secret} in base64`,
+      )
+    }
+    assert.match(text, /invalid bearer \[secret\]/, 'the message is there, without the secret')
+  }),
+)
 
-onQuietCluster('a bundle is judged as the cluster was, whenever it is looked at', async cluster => {
-  await cluster.register('worker-1', [['InternalIP', '10.0.0.11']])
-  await cluster.ask({ by: await cluster.node('worker-1'), node: 'worker-1', ips: ['10.0.0.11'] })
-  cluster.clock.step(5 * 60_000)
-  const live = await cluster.finds('C04')
-  const text = encodeBundle(live.subject, await cluster.gather(), cluster.clock.now())
-  const { subject, artifacts, gatheredAt } = decodeBundle(text)
-  assert.deepEqual(diagnose(subject, artifacts, Date.parse(gatheredAt), allChecks), live)
-})
+test(
+  'a bundle is judged as the cluster was, whenever it is looked at',
+  onQuietCluster(async cluster => {
+    await cluster.register('worker-1', [['InternalIP', '10.0.0.11']])
+    await cluster.ask({ by: await cluster.node('worker-1'), node: 'worker-1', ips: ['10.0.0.11'] })
+    cluster.clock.step(5 * 60_000)
+    const live = await cluster.finds('C04')
+    const text = encodeBundle(live.subject, await cluster.gather(), cluster.clock.now())
+    const { subject, artifacts, gatheredAt } = decodeBundle(text)
+    assert.deepEqual(diagnose(subject, artifacts, Date.parse(gatheredAt), allChecks), live)
+  }),
+)
 
 test('what is no bundle is refused with a sentence', () => {
   for (const text of ['', '{}', '[1', 'null', '{"kind":"DoctorBundle","apiVersion":"rollcall.dev/v1alpha1"}'])

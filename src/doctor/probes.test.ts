@@ -1,5 +1,6 @@
 /** Against real TLS servers on addresses of 127.0.0.0/8, one for each node. */
 import assert from 'node:assert/strict'
+import { test } from 'node:test'
 import { issueSelfSigned, selfSignedTemplate } from '../agent/self-signed-serving.ts'
 import { serveHttps } from '../agent/serve-https.ts'
 import type { ServingPair } from '../agent/serving.ts'
@@ -72,82 +73,106 @@ async function nodeAt(cluster: ExaminedCluster, port: number): Promise<void> {
 
 const plain = (chain: string): ServingPair => ({ chain, key: key.exportPem() })
 
-onFleet('a node that serves a certificate of the cluster is well', async cluster => {
-  await whileServing(cluster, plain(await serving(cluster)), async () => {
-    const report = await cluster.examine({ probe: true })
-    assert.deepEqual(report.findings, [])
-    assert.equal(report.checks.find(({ id }) => id === 'G05')?.status, 'OK')
-  })
-})
-
-onFleet('B11: a certificate that the kubelet signed itself', async cluster => {
-  const made = await issueSelfSigned(selfSignedTemplate('worker-3', 'ECDSA-P256'), 'ECDSA-P256', {
-    clock: cluster.clock,
-    random: seededRandom(73),
-  })
-  await whileServing(cluster, made, async () => {
-    const report = await cluster.finds('B11', [], { probe: true })
-    assert.equal(report.findings[0]?.severity, 'critical', 'as loud as what it explains')
-    assert.deepEqual(
-      report.explained.map(({ id }) => id),
-      ['G04'],
-    )
-  })
-})
-
-onFleet('G01: nothing to serve', async cluster => {
-  await whileServing(cluster, undefined, async () => {
-    const { findings } = await cluster.finds('G01', [], { probe: true })
-    assert.equal(findings[0]?.evidence[0]?.value, 'remote error: tls: internal error')
-    await cluster.ask({
-      by: await cluster.node('worker-3'),
-      node: 'worker-3',
-      dns: ['worker-3'],
-      ips: ['10.9.9.9'],
+test(
+  'a node that serves a certificate of the cluster is well',
+  onFleet(async cluster => {
+    await whileServing(cluster, plain(await serving(cluster)), async () => {
+      const report = await cluster.examine({ probe: true })
+      assert.deepEqual(report.findings, [])
+      assert.equal(report.checks.find(({ id }) => id === 'G05')?.status, 'OK')
     })
-    cluster.clock.step(2 * 60_000)
-    const report = await cluster.finds('C05', [], { probe: true })
-    assert.deepEqual(
-      report.explained.map(({ id, by }) => `${id} by ${by}`),
-      ['C04 by C05', 'G01 by C05'],
-    )
-  })
-})
+  }),
+)
 
-onFleet('G04: a certificate for the host name alone', async cluster => {
-  await whileServing(cluster, plain(await serving(cluster, { ips: [] })), async () => {
-    const { findings } = await cluster.finds('G04', [], { probe: true })
-    assert.match(JSON.stringify(findings), /doesn't contain any IP SANs/)
-  })
-})
+test(
+  'B11: a certificate that the kubelet signed itself',
+  onFleet(async cluster => {
+    const made = await issueSelfSigned(selfSignedTemplate('worker-3', 'ECDSA-P256'), 'ECDSA-P256', {
+      clock: cluster.clock,
+      random: seededRandom(73),
+    })
+    await whileServing(cluster, made, async () => {
+      const report = await cluster.finds('B11', [], { probe: true })
+      assert.equal(report.findings[0]?.severity, 'critical', 'as loud as what it explains')
+      assert.deepEqual(
+        report.explained.map(({ id }) => id),
+        ['G04'],
+      )
+    })
+  }),
+)
 
-onFleet('G05: a certificate without the address that is dialled', async cluster => {
-  await whileServing(cluster, plain(await serving(cluster, { ips: ['10.0.0.1'] })), async () => {
-    const { findings } = await cluster.finds('G05', [], { probe: true })
-    assert.match(JSON.stringify(findings), /certificate is valid for 10.0.0.1, not 127.0.0.11/)
-  })
-})
+test(
+  'G01: nothing to serve',
+  onFleet(async cluster => {
+    await whileServing(cluster, undefined, async () => {
+      const { findings } = await cluster.finds('G01', [], { probe: true })
+      assert.equal(findings[0]?.evidence[0]?.value, 'remote error: tls: internal error')
+      await cluster.ask({
+        by: await cluster.node('worker-3'),
+        node: 'worker-3',
+        dns: ['worker-3'],
+        ips: ['10.9.9.9'],
+      })
+      cluster.clock.step(2 * 60_000)
+      const report = await cluster.finds('C05', [], { probe: true })
+      assert.deepEqual(
+        report.explained.map(({ id, by }) => `${id} by ${by}`),
+        ['C04 by C05', 'G01 by C05'],
+      )
+    })
+  }),
+)
 
-onFleet('G07: a serving certificate that has expired', async cluster => {
-  const notAfter = cluster.clock.now() - 60_000
-  await whileServing(cluster, plain(await serving(cluster, { notAfter })), async () => {
-    await cluster.finds('G07', [], { probe: true })
-  })
-})
+test(
+  'G04: a certificate for the host name alone',
+  onFleet(async cluster => {
+    await whileServing(cluster, plain(await serving(cluster, { ips: [] })), async () => {
+      const { findings } = await cluster.finds('G04', [], { probe: true })
+      assert.match(JSON.stringify(findings), /doesn't contain any IP SANs/)
+    })
+  }),
+)
 
-onFleet('G10: a serving certificate of a CA that the cluster does not publish', async cluster => {
-  const signer = generateSigner('Ed25519', seededRandom(74))
-  const times = { notBefore: cluster.clock.now() - 10 * day, notAfter: cluster.clock.now() + 10 * day }
-  const pem = await selfSignedCa({ commonName: 'other', signer, ...times, random: seededRandom(75) })
-  const chain = await serving(cluster, { ca: { ...authorityOf(pem, signer), pem } })
-  await whileServing(cluster, plain(chain), async () => {
-    await cluster.finds('G10', [], { probe: true })
-  })
-})
+test(
+  'G05: a certificate without the address that is dialled',
+  onFleet(async cluster => {
+    await whileServing(cluster, plain(await serving(cluster, { ips: ['10.0.0.1'] })), async () => {
+      const { findings } = await cluster.finds('G05', [], { probe: true })
+      assert.match(JSON.stringify(findings), /certificate is valid for 10.0.0.1, not 127.0.0.11/)
+    })
+  }),
+)
 
-onFleet('G12: another node answers at the address', async cluster => {
-  await whileServing(cluster, plain(await serving(cluster, { node: 'worker-7' })), async () => {
-    const { findings } = await cluster.finds('G12', [], { probe: true })
-    assert.match(findings[0]?.cause ?? '', /Node worker-7 answers at the address of Node worker-3/)
-  })
-})
+test(
+  'G07: a serving certificate that has expired',
+  onFleet(async cluster => {
+    const notAfter = cluster.clock.now() - 60_000
+    await whileServing(cluster, plain(await serving(cluster, { notAfter })), async () => {
+      await cluster.finds('G07', [], { probe: true })
+    })
+  }),
+)
+
+test(
+  'G10: a serving certificate of a CA that the cluster does not publish',
+  onFleet(async cluster => {
+    const signer = generateSigner('Ed25519', seededRandom(74))
+    const times = { notBefore: cluster.clock.now() - 10 * day, notAfter: cluster.clock.now() + 10 * day }
+    const pem = await selfSignedCa({ commonName: 'other', signer, ...times, random: seededRandom(75) })
+    const chain = await serving(cluster, { ca: { ...authorityOf(pem, signer), pem } })
+    await whileServing(cluster, plain(chain), async () => {
+      await cluster.finds('G10', [], { probe: true })
+    })
+  }),
+)
+
+test(
+  'G12: another node answers at the address',
+  onFleet(async cluster => {
+    await whileServing(cluster, plain(await serving(cluster, { node: 'worker-7' })), async () => {
+      const { findings } = await cluster.finds('G12', [], { probe: true })
+      assert.match(findings[0]?.cause ?? '', /Node worker-7 answers at the address of Node worker-3/)
+    })
+  }),
+)

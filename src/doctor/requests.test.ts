@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { test } from 'node:test'
 import { generateSigner } from '../keys/private-key.ts'
 import { type CertificateSigningRequest, resources, signerNames } from '../kube/types.ts'
 import { ip } from '../testing/judged-request.ts'
@@ -24,176 +25,221 @@ async function later(cluster: ExaminedCluster, milliseconds: number): Promise<vo
 
 const ids = ({ findings }: Awaited<ReturnType<ExaminedCluster['examine']>>) => findings.map(({ id }) => id)
 
-onQuietCluster('B04: a node name in upper case', async cluster => {
-  await lonelyNode(cluster)
-  await cluster.ask({ by: cluster.bootstrapper, node: 'WHIIPVR00291' })
-  await cluster.finds('B04')
-})
+test(
+  'B04: a node name in upper case',
+  onQuietCluster(async cluster => {
+    await lonelyNode(cluster)
+    await cluster.ask({ by: cluster.bootstrapper, node: 'WHIIPVR00291' })
+    await cluster.finds('B04')
+  }),
+)
 
-onQuietCluster('B05: a node without a name', async cluster => {
-  await lonelyNode(cluster)
-  await cluster.ask({ by: cluster.bootstrapper, node: '' })
-  await cluster.finds('B05')
-})
+test(
+  'B05: a node without a name',
+  onQuietCluster(async cluster => {
+    await lonelyNode(cluster)
+    await cluster.ask({ by: cluster.bootstrapper, node: '' })
+    await cluster.finds('B05')
+  }),
+)
 
-onFleet('B10: a Node without an IP address', async cluster => {
-  await cluster.register('worker-3', [['Hostname', 'worker-3']])
-  assert.deepEqual(ids(await cluster.examine()), [], 'a new Node is given time')
-  cluster.clock.step(6 * minute)
-  for (const name of ['worker-1', 'worker-2', 'worker-3']) await cluster.beat(name)
-  const { findings } = await cluster.finds('B10')
-  assert.deepEqual(findings[0]?.objects, ['Node worker-3'])
-})
+test(
+  'B10: a Node without an IP address',
+  onFleet(async cluster => {
+    await cluster.register('worker-3', [['Hostname', 'worker-3']])
+    assert.deepEqual(ids(await cluster.examine()), [], 'a new Node is given time')
+    cluster.clock.step(6 * minute)
+    for (const name of ['worker-1', 'worker-2', 'worker-3']) await cluster.beat(name)
+    const { findings } = await cluster.finds('B10')
+    assert.deepEqual(findings[0]?.objects, ['Node worker-3'])
+  }),
+)
 
-onQuietCluster('B13: a node that floods the API; not one that is denied each time', async cluster => {
-  await lonelyNode(cluster)
-  const node = await cluster.node('worker-1')
-  for (let n = 0; n < 10; n++)
-    await cluster.decide(await cluster.ask({ by: node, ...own }), 'Denied', 'Policy')
-  await cluster.finds('C09')
-  for (let n = 0; n < 10; n++)
-    await cluster.decide(await cluster.ask({ by: node, node: 'worker-1' }), 'Approved', 'X')
-  const { findings } = await cluster.finds('B13', ['C09'])
-  assert.match(JSON.stringify(findings), /10 client requests in the last hour: 10 unsigned/)
-})
+test(
+  'B13: a node that floods the API; not one that is denied each time',
+  onQuietCluster(async cluster => {
+    await lonelyNode(cluster)
+    const node = await cluster.node('worker-1')
+    for (let n = 0; n < 10; n++)
+      await cluster.decide(await cluster.ask({ by: node, ...own }), 'Denied', 'Policy')
+    await cluster.finds('C09')
+    for (let n = 0; n < 10; n++)
+      await cluster.decide(await cluster.ask({ by: node, node: 'worker-1' }), 'Approved', 'X')
+    const { findings } = await cluster.finds('B13', ['C09'])
+    assert.match(JSON.stringify(findings), /10 client requests in the last hour: 10 unsigned/)
+  }),
+)
 
-onQuietCluster('B14: several requests of one node wait', async cluster => {
-  await lonelyNode(cluster)
-  const node = await cluster.node('worker-1')
-  for (let n = 0; n < 3; n++) await cluster.ask({ by: node, ...own })
-  const { findings } = await cluster.finds('B14')
-  assert.match(findings[0]?.evidence[0]?.value ?? '', /3 undecided serving requests/)
-  await later(cluster, 2 * minute)
-  const report = await cluster.finds('C04')
-  assert.deepEqual(ids(report), ['C04'], 'that nobody decides is the cause')
-  assert.deepEqual(report.explained, [{ id: 'B14', by: 'C04', count: 1 }])
-})
+test(
+  'B14: several requests of one node wait',
+  onQuietCluster(async cluster => {
+    await lonelyNode(cluster)
+    const node = await cluster.node('worker-1')
+    for (let n = 0; n < 3; n++) await cluster.ask({ by: node, ...own })
+    const { findings } = await cluster.finds('B14')
+    assert.match(findings[0]?.evidence[0]?.value ?? '', /3 undecided serving requests/)
+    await later(cluster, 2 * minute)
+    const report = await cluster.finds('C04')
+    assert.deepEqual(ids(report), ['C04'], 'that nobody decides is the cause')
+    assert.deepEqual(report.explained, [{ id: 'B14', by: 'C04', count: 1 }])
+  }),
+)
 
-onQuietCluster('C01: the first request of a node, with the binding of another group', async cluster => {
-  await lonelyNode(cluster)
-  await cluster.admin.delete(resources.clusterRoleBindings, { name: 'kubeadm:node-autoapprove-bootstrap' })
-  const name = await cluster.ask({ by: cluster.bootstrapper, node: 'worker-3' })
-  await later(cluster, 2 * minute)
-  const report = await cluster.finds('C01')
-  assert.deepEqual(ids(report), ['C01'])
-  assert.ok(report.findings[0]?.objects.includes(`CertificateSigningRequest ${name}`))
-})
+test(
+  'C01: the first request of a node, with the binding of another group',
+  onQuietCluster(async cluster => {
+    await lonelyNode(cluster)
+    await cluster.admin.delete(resources.clusterRoleBindings, { name: 'kubeadm:node-autoapprove-bootstrap' })
+    const name = await cluster.ask({ by: cluster.bootstrapper, node: 'worker-3' })
+    await later(cluster, 2 * minute)
+    const report = await cluster.finds('C01')
+    assert.deepEqual(ids(report), ['C01'])
+    assert.ok(report.findings[0]?.objects.includes(`CertificateSigningRequest ${name}`))
+  }),
+)
 
-onQuietCluster('C02: a renewal that no role allows', async cluster => {
-  await lonelyNode(cluster)
-  await cluster.admin.delete(resources.clusterRoleBindings, {
-    name: 'kubeadm:node-autoapprove-certificate-rotation',
-  })
-  await cluster.ask({ by: await cluster.node('worker-1'), node: 'worker-1' })
-  await later(cluster, 2 * minute)
-  assert.deepEqual(ids(await cluster.finds('C02')), ['C02'])
-})
+test(
+  'C02: a renewal that no role allows',
+  onQuietCluster(async cluster => {
+    await lonelyNode(cluster)
+    await cluster.admin.delete(resources.clusterRoleBindings, {
+      name: 'kubeadm:node-autoapprove-certificate-rotation',
+    })
+    await cluster.ask({ by: await cluster.node('worker-1'), node: 'worker-1' })
+    await later(cluster, 2 * minute)
+    assert.deepEqual(ids(await cluster.finds('C02')), ['C02'])
+  }),
+)
 
-onQuietCluster('C03: nobody approves client requests', async cluster => {
-  await lonelyNode(cluster)
-  await cluster.ask({ by: cluster.bootstrapper, node: 'worker-3' })
-  assert.deepEqual(ids(await cluster.examine()), [], 'an approver is given time')
-  await later(cluster, 2 * minute)
-  assert.deepEqual(ids(await cluster.finds('C03')), ['C03'])
-})
+test(
+  'C03: nobody approves client requests',
+  onQuietCluster(async cluster => {
+    await lonelyNode(cluster)
+    await cluster.ask({ by: cluster.bootstrapper, node: 'worker-3' })
+    assert.deepEqual(ids(await cluster.examine()), [], 'an approver is given time')
+    await later(cluster, 2 * minute)
+    assert.deepEqual(ids(await cluster.finds('C03')), ['C03'])
+  }),
+)
 
-onQuietCluster('C04: serving requests wait, of three nodes one finding', async cluster => {
-  await lonelyNode(cluster)
-  for (const n of [1, 2, 3]) {
-    const name = `worker-${n}`
-    await cluster.register(name, [
-      ['InternalIP', `10.0.0.1${n}`],
-      ['Hostname', name],
-    ])
-    await cluster.ask({ by: await cluster.node(name), node: name, dns: [name], ips: [`10.0.0.1${n}`] })
-  }
-  await later(cluster, 2 * minute)
-  const { findings } = await cluster.finds('C04')
-  assert.deepEqual(
-    findings.map(({ id, objects }) => [id, objects.length]),
-    [['C04', 3]],
-  )
-  assert.match(JSON.stringify(findings[0]?.evidence), /DNS worker-1, IP 10.0.0.11/)
-})
+test(
+  'C04: serving requests wait, of three nodes one finding',
+  onQuietCluster(async cluster => {
+    await lonelyNode(cluster)
+    for (const n of [1, 2, 3]) {
+      const name = `worker-${n}`
+      await cluster.register(name, [
+        ['InternalIP', `10.0.0.1${n}`],
+        ['Hostname', name],
+      ])
+      await cluster.ask({ by: await cluster.node(name), node: name, dns: [name], ips: [`10.0.0.1${n}`] })
+    }
+    await later(cluster, 2 * minute)
+    const { findings } = await cluster.finds('C04')
+    assert.deepEqual(
+      findings.map(({ id, objects }) => [id, objects.length]),
+      [['C04', 3]],
+    )
+    assert.match(JSON.stringify(findings[0]?.evidence), /DNS worker-1, IP 10.0.0.11/)
+  }),
+)
 
-onFleet('C05: an address that is not on the Node, pending and then denied', async cluster => {
-  await cluster.ask({
-    by: await cluster.node('worker-1'),
-    node: 'worker-1',
-    dns: ['worker-1'],
-    ips: ['10.0.0.99'],
-  })
-  await later(cluster, 2 * minute)
-  await cluster.beat('worker-2')
-  assert.deepEqual(ids(await cluster.finds('C05')), ['C05'])
-})
+test(
+  'C05: an address that is not on the Node, pending and then denied',
+  onFleet(async cluster => {
+    await cluster.ask({
+      by: await cluster.node('worker-1'),
+      node: 'worker-1',
+      dns: ['worker-1'],
+      ips: ['10.0.0.99'],
+    })
+    await later(cluster, 2 * minute)
+    await cluster.beat('worker-2')
+    assert.deepEqual(ids(await cluster.finds('C05')), ['C05'])
+  }),
+)
 
-onFleet("C05: another node's address is refused at once", async cluster => {
-  await cluster.ask({
-    by: await cluster.node('worker-1'),
-    node: 'worker-1',
-    dns: ['worker-1'],
-    ips: ['10.0.0.12'],
-  })
-  const { findings } = await cluster.finds('C05')
-  assert.match(findings[0]?.evidence[0]?.value ?? '', /also claimed by node "worker-2"/)
-})
+test(
+  "C05: another node's address is refused at once",
+  onFleet(async cluster => {
+    await cluster.ask({
+      by: await cluster.node('worker-1'),
+      node: 'worker-1',
+      dns: ['worker-1'],
+      ips: ['10.0.0.12'],
+    })
+    const { findings } = await cluster.finds('C05')
+    assert.match(findings[0]?.evidence[0]?.value ?? '', /also claimed by node "worker-2"/)
+  }),
+)
 
-onQuietCluster('C07: usages of a client in a serving request', async cluster => {
-  await lonelyNode(cluster)
-  const subjectAltName = { dnsNames: own.dns, ipAddresses: own.ips.map(ip) }
-  const signer = generateSigner('Ed25519', seededRandom(1))
-  const pem = await signedRequest({ signer, commonName: 'system:node:worker-1', subjectAltName })
-  await (await cluster.node('worker-1')).create<CertificateSigningRequest>(
-    resources.certificateSigningRequests,
-    {
-      apiVersion: 'certificates.k8s.io/v1',
-      kind: 'CertificateSigningRequest',
-      metadata: { name: 'odd' },
-      spec: {
-        request: Buffer.from(pem).toString('base64'),
-        signerName: signerNames.kubeletServing,
-        usages: ['digital signature', 'client auth'],
+test(
+  'C07: usages of a client in a serving request',
+  onQuietCluster(async cluster => {
+    await lonelyNode(cluster)
+    const subjectAltName = { dnsNames: own.dns, ipAddresses: own.ips.map(ip) }
+    const signer = generateSigner('Ed25519', seededRandom(1))
+    const pem = await signedRequest({ signer, commonName: 'system:node:worker-1', subjectAltName })
+    await (await cluster.node('worker-1')).create<CertificateSigningRequest>(
+      resources.certificateSigningRequests,
+      {
+        apiVersion: 'certificates.k8s.io/v1',
+        kind: 'CertificateSigningRequest',
+        metadata: { name: 'odd' },
+        spec: {
+          request: Buffer.from(pem).toString('base64'),
+          signerName: signerNames.kubeletServing,
+          usages: ['digital signature', 'client auth'],
+        },
       },
-    },
-  )
-  await later(cluster, 2 * minute)
-  assert.deepEqual(ids(await cluster.finds('C07')), ['C07'])
-})
+    )
+    await later(cluster, 2 * minute)
+    assert.deepEqual(ids(await cluster.finds('C07')), ['C07'])
+  }),
+)
 
-onQuietCluster('C08: a serving request by a user that is not the node', async cluster => {
-  await lonelyNode(cluster)
-  await cluster.grant('test', [
-    { apiGroups: ['certificates.k8s.io'], resources: ['certificatesigningrequests'], verbs: ['create'] },
-  ])
-  await cluster.ask({ by: await cluster.as('test', 'system:nodes'), ...own })
-  await later(cluster, 2 * minute)
-  const { findings } = await cluster.finds('C08')
-  assert.match(JSON.stringify(findings[0]?.evidence), /"test in system:/)
-})
+test(
+  'C08: a serving request by a user that is not the node',
+  onQuietCluster(async cluster => {
+    await lonelyNode(cluster)
+    await cluster.grant('test', [
+      { apiGroups: ['certificates.k8s.io'], resources: ['certificatesigningrequests'], verbs: ['create'] },
+    ])
+    await cluster.ask({ by: await cluster.as('test', 'system:nodes'), ...own })
+    await later(cluster, 2 * minute)
+    const { findings } = await cluster.finds('C08')
+    assert.match(JSON.stringify(findings[0]?.evidence), /"test in system:/)
+  }),
+)
 
-onQuietCluster('C09: a denial by a rule of somebody else', async cluster => {
-  await lonelyNode(cluster)
-  await cluster.decide(
-    await cluster.ask({ by: await cluster.node('worker-1'), ...own }),
-    'Denied',
-    'PrefixRule',
-  )
-  const { findings } = await cluster.finds('C09')
-  assert.match(findings[0]?.evidence[0]?.value ?? '', /^Denied, PrefixRule/)
-})
+test(
+  'C09: a denial by a rule of somebody else',
+  onQuietCluster(async cluster => {
+    await lonelyNode(cluster)
+    await cluster.decide(
+      await cluster.ask({ by: await cluster.node('worker-1'), ...own }),
+      'Denied',
+      'PrefixRule',
+    )
+    const { findings } = await cluster.finds('C09')
+    assert.match(findings[0]?.evidence[0]?.value ?? '', /^Denied, PrefixRule/)
+  }),
+)
 
-onQuietCluster('C10: a serving request of a node that is gone', async cluster => {
-  await lonelyNode(cluster)
-  const node = await cluster.node('worker-9')
-  await cluster.ask({ by: node, node: 'worker-9', dns: ['worker-9'], ips: ['10.0.0.19'] })
-  await later(cluster, 2 * minute)
-  assert.deepEqual(ids(await cluster.finds('C10')), ['C10'])
-})
+test(
+  'C10: a serving request of a node that is gone',
+  onQuietCluster(async cluster => {
+    await lonelyNode(cluster)
+    const node = await cluster.node('worker-9')
+    await cluster.ask({ by: node, node: 'worker-9', dns: ['worker-9'], ips: ['10.0.0.19'] })
+    await later(cluster, 2 * minute)
+    assert.deepEqual(ids(await cluster.finds('C10')), ['C10'])
+  }),
+)
 
-onQuietCluster(
+test(
   'C16: a certificate for the name of another node, and for that of the API server',
-  async cluster => {
+  onQuietCluster(async cluster => {
     await cluster.start({ only: ['signing'] })
     await cluster.register('worker-1', [
       ['InternalIP', '10.0.0.11'],
@@ -220,5 +266,5 @@ onQuietCluster(
       JSON.stringify((await cluster.finds('C16')).findings),
       /DNS cluster.example \(the API server\)/,
     )
-  },
+  }),
 )

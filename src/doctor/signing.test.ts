@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
+import { test } from 'node:test'
 import { generateSigner } from '../keys/private-key.ts'
 import { issueCertificate, selfSignedCa } from '../keys/self-signed.ts'
 import { formatMicroTime } from '../kube/time-format.ts'
@@ -39,144 +40,171 @@ async function leaseOf(cluster: ExaminedCluster, name: string, renewedAt: number
   })
 }
 
-onQuietCluster('D01: approved and never signed', async cluster => {
-  await approvedRequest(cluster)
-  await leaseOf(cluster, 'kube-controller-manager', cluster.clock.now() + 2 * minute)
-  assert.deepEqual((await cluster.examine()).findings, [], 'a signer is given time')
-  cluster.clock.step(2 * minute)
-  const { findings } = await cluster.finds('D01')
-  assert.match(findings[0]?.cause ?? '', /No signer for kubernetes.io\/kubelet-serving signs/)
-})
+test(
+  'D01: approved and never signed',
+  onQuietCluster(async cluster => {
+    await approvedRequest(cluster)
+    await leaseOf(cluster, 'kube-controller-manager', cluster.clock.now() + 2 * minute)
+    assert.deepEqual((await cluster.examine()).findings, [], 'a signer is given time')
+    cluster.clock.step(2 * minute)
+    const { findings } = await cluster.finds('D01')
+    assert.match(findings[0]?.cause ?? '', /No signer for kubernetes.io\/kubelet-serving signs/)
+  }),
+)
 
-onQuietCluster('D02: the controllers have stopped, which explains what waits for them', async cluster => {
-  await approvedRequest(cluster)
-  await cluster.ask({ by: cluster.bootstrapper, node: 'worker-3' })
-  await leaseOf(cluster, 'kube-controller-manager', cluster.clock.now())
-  cluster.clock.step(5 * minute)
-  const report = await cluster.finds('D02')
-  assert.deepEqual(report.explained.map(({ id, by }) => `${id} by ${by}`).sort(), [
-    'C03 by D02',
-    'D01 by D02',
-  ])
-})
+test(
+  'D02: the controllers have stopped, which explains what waits for them',
+  onQuietCluster(async cluster => {
+    await approvedRequest(cluster)
+    await cluster.ask({ by: cluster.bootstrapper, node: 'worker-3' })
+    await leaseOf(cluster, 'kube-controller-manager', cluster.clock.now())
+    cluster.clock.step(5 * minute)
+    const report = await cluster.finds('D02')
+    assert.deepEqual(report.explained.map(({ id, by }) => `${id} by ${by}`).sort(), [
+      'C03 by D02',
+      'D01 by D02',
+    ])
+  }),
+)
 
-onCluster('D02: one of two controllers that runs is enough', async cluster => {
-  await cluster.start({ only: ['root-ca-publishing', 'bootstrap-signing'] })
-  await leaseOf(cluster, 'kube-controller-manager', cluster.clock.now() - 5 * minute)
-  await leaseOf(cluster, 'rollcall-controller', cluster.clock.now())
-  assert.deepEqual((await cluster.examine()).findings, [])
-})
+test(
+  'D02: one of two controllers that runs is enough',
+  onCluster(async cluster => {
+    await cluster.start({ only: ['root-ca-publishing', 'bootstrap-signing'] })
+    await leaseOf(cluster, 'kube-controller-manager', cluster.clock.now() - 5 * minute)
+    await leaseOf(cluster, 'rollcall-controller', cluster.clock.now())
+    assert.deepEqual((await cluster.examine()).findings, [])
+  }),
+)
 
-onCluster('D03: the CA that should sign has expired', async cluster => {
-  const now = cluster.clock.now()
-  const signer = generateSigner('Ed25519', seededRandom(31))
-  const random = seededRandom(32)
-  const rootCertificates = await selfSignedCa({
-    commonName: 'old',
-    signer,
-    notBefore: now - 10 * day,
-    notAfter: now - day,
-    random,
-  })
-  const authority = { certificate: rootCertificates, signer }
-  await cluster.start({
-    only: ['root-ca-publishing', 'bootstrap-signing', 'signing'],
-    rootCertificates,
-    signers: { [signerNames.kubeletServing]: authority },
-  })
-  await calm()
-  await approvedRequest(cluster)
-  cluster.clock.step(2 * minute)
-  await cluster.finds('D03')
-})
+test(
+  'D03: the CA that should sign has expired',
+  onCluster(async cluster => {
+    const now = cluster.clock.now()
+    const signer = generateSigner('Ed25519', seededRandom(31))
+    const random = seededRandom(32)
+    const rootCertificates = await selfSignedCa({
+      commonName: 'old',
+      signer,
+      notBefore: now - 10 * day,
+      notAfter: now - day,
+      random,
+    })
+    const authority = { certificate: rootCertificates, signer }
+    await cluster.start({
+      only: ['root-ca-publishing', 'bootstrap-signing', 'signing'],
+      rootCertificates,
+      signers: { [signerNames.kubeletServing]: authority },
+    })
+    await calm()
+    await approvedRequest(cluster)
+    cluster.clock.step(2 * minute)
+    await cluster.finds('D03')
+  }),
+)
 
-onQuietCluster('D06: a request that the signer refuses', async cluster => {
-  await cluster.start({ only: ['signing'] })
-  const by = await cluster.node('worker-1')
-  const name = await cluster.ask({ by, node: 'worker-1', organizations: ['my-org', 'system:nodes'] })
-  await cluster.decide(name, 'Approved', 'KubectlApprove')
-  const { findings } = await cluster.finds('D06')
-  assert.match(findings[0]?.cause ?? '', /subject organization is not system:nodes/)
-})
+test(
+  'D06: a request that the signer refuses',
+  onQuietCluster(async cluster => {
+    await cluster.start({ only: ['signing'] })
+    const by = await cluster.node('worker-1')
+    const name = await cluster.ask({ by, node: 'worker-1', organizations: ['my-org', 'system:nodes'] })
+    await cluster.decide(name, 'Approved', 'KubectlApprove')
+    const { findings } = await cluster.finds('D06')
+    assert.match(findings[0]?.cause ?? '', /subject organization is not system:nodes/)
+  }),
+)
 
-onQuietCluster('D07: a CA that ends before what it issues', async cluster => {
-  const now = cluster.clock.now()
-  const signer = generateSigner('Ed25519', seededRandom(31))
-  const times = { notBefore: now - day, notAfter: now + 30 * day }
-  const pem = await selfSignedCa({ commonName: 'short', signer, ...times, random: seededRandom(32) })
-  const { certificate } = authorityOf(pem, signer)
-  await publish(cluster, pem)
-  const leaf = await issueCertificate({
-    ca: { certificate, signer },
-    subject: nameOf({ commonName: 'system:node:worker-1', organizations: ['system:nodes'] }),
-    spki: signer.publicKey,
-    notBefore: now,
-    notAfter: times.notAfter,
-    random: seededRandom(33),
-    extensions: { keyUsage: ['digitalSignature'], extendedKeyUsage: [oids.serverAuth] },
-  })
-  await write(cluster, await approvedRequest(cluster), leaf)
-  await cluster.finds('D07', ['G06'])
-})
+test(
+  'D07: a CA that ends before what it issues',
+  onQuietCluster(async cluster => {
+    const now = cluster.clock.now()
+    const signer = generateSigner('Ed25519', seededRandom(31))
+    const times = { notBefore: now - day, notAfter: now + 30 * day }
+    const pem = await selfSignedCa({ commonName: 'short', signer, ...times, random: seededRandom(32) })
+    const { certificate } = authorityOf(pem, signer)
+    await publish(cluster, pem)
+    const leaf = await issueCertificate({
+      ca: { certificate, signer },
+      subject: nameOf({ commonName: 'system:node:worker-1', organizations: ['system:nodes'] }),
+      spki: signer.publicKey,
+      notBefore: now,
+      notAfter: times.notAfter,
+      random: seededRandom(33),
+      extensions: { keyUsage: ['digitalSignature'], extendedKeyUsage: [oids.serverAuth] },
+    })
+    await write(cluster, await approvedRequest(cluster), leaf)
+    await cluster.finds('D07', ['G06'])
+  }),
+)
 
-onFleet('D08: a cap below what was asked for', async cluster => {
-  const signer = generateSigner('Ed25519', seededRandom(34))
-  const pem = await signedRequest({ signer, commonName: 'system:node:worker-1' })
-  const by = await cluster.node('worker-1')
-  await by.create<CertificateSigningRequest>(resources.certificateSigningRequests, {
-    apiVersion: 'certificates.k8s.io/v1',
-    kind: 'CertificateSigningRequest',
-    metadata: { name: 'long' },
-    spec: {
-      request: Buffer.from(pem).toString('base64'),
-      signerName: signerNames.kubeletClient,
-      usages: ['digital signature', 'client auth'],
-      expirationSeconds: 30 * 86_400,
-    },
-  })
-  await calm()
-  const { findings } = await cluster.finds('D08')
-  assert.deepEqual(
-    findings[0]?.evidence.map(({ value }) => value),
-    ['asked for 30d', 'got 24h'],
-  )
-})
+test(
+  'D08: a cap below what was asked for',
+  onFleet(async cluster => {
+    const signer = generateSigner('Ed25519', seededRandom(34))
+    const pem = await signedRequest({ signer, commonName: 'system:node:worker-1' })
+    const by = await cluster.node('worker-1')
+    await by.create<CertificateSigningRequest>(resources.certificateSigningRequests, {
+      apiVersion: 'certificates.k8s.io/v1',
+      kind: 'CertificateSigningRequest',
+      metadata: { name: 'long' },
+      spec: {
+        request: Buffer.from(pem).toString('base64'),
+        signerName: signerNames.kubeletClient,
+        usages: ['digital signature', 'client auth'],
+        expirationSeconds: 30 * 86_400,
+      },
+    })
+    await calm()
+    const { findings } = await cluster.finds('D08')
+    assert.deepEqual(
+      findings[0]?.evidence.map(({ value }) => value),
+      ['asked for 30d', 'got 24h'],
+    )
+  }),
+)
 
-onQuietCluster('D11: a CA that was made anew under the old name', async cluster => {
-  const now = cluster.clock.now()
-  const signer = generateSigner('Ed25519', seededRandom(35))
-  const times = { notBefore: now - day, notAfter: now + 3650 * day }
-  const certificate = await selfSignedCa({
-    commonName: 'kubernetes',
-    signer,
-    ...times,
-    random: seededRandom(36),
-  })
-  await cluster.start({
-    only: ['signing'],
-    signers: { [signerNames.kubeletServing]: { certificate, signer } },
-  })
-  await approvedRequest(cluster)
-  const { findings } = await cluster.finds('D11')
-  assert.equal(findings[0]?.cause, 'Two CAs are called CN=kubernetes.')
-})
+test(
+  'D11: a CA that was made anew under the old name',
+  onQuietCluster(async cluster => {
+    const now = cluster.clock.now()
+    const signer = generateSigner('Ed25519', seededRandom(35))
+    const times = { notBefore: now - day, notAfter: now + 3650 * day }
+    const certificate = await selfSignedCa({
+      commonName: 'kubernetes',
+      signer,
+      ...times,
+      random: seededRandom(36),
+    })
+    await cluster.start({
+      only: ['signing'],
+      signers: { [signerNames.kubeletServing]: { certificate, signer } },
+    })
+    await approvedRequest(cluster)
+    const { findings } = await cluster.finds('D11')
+    assert.equal(findings[0]?.cause, 'Two CAs are called CN=kubernetes.')
+  }),
+)
 
-onQuietCluster('D13: a certificate for a weak key', async cluster => {
-  const leaf = await issueCertificate({
-    ca: cluster.ca,
-    subject: nameOf({ commonName: 'system:node:worker-1', organizations: ['system:nodes'] }),
-    spki: rsa1024(),
-    notBefore: cluster.clock.now(),
-    notAfter: cluster.clock.now() + day,
-    random: seededRandom(33),
-    extensions: { keyUsage: ['digitalSignature'], extendedKeyUsage: [oids.clientAuth] },
-  })
-  await cluster.register('worker-1', [['InternalIP', '10.0.0.11']])
-  const name = await cluster.ask({ by: await cluster.node('worker-1'), node: 'worker-1' })
-  await cluster.decide(name, 'Approved', 'KubectlApprove')
-  await write(cluster, name, leaf)
-  await cluster.finds('D13')
-})
+test(
+  'D13: a certificate for a weak key',
+  onQuietCluster(async cluster => {
+    const leaf = await issueCertificate({
+      ca: cluster.ca,
+      subject: nameOf({ commonName: 'system:node:worker-1', organizations: ['system:nodes'] }),
+      spki: rsa1024(),
+      notBefore: cluster.clock.now(),
+      notAfter: cluster.clock.now() + day,
+      random: seededRandom(33),
+      extensions: { keyUsage: ['digitalSignature'], extendedKeyUsage: [oids.clientAuth] },
+    })
+    await cluster.register('worker-1', [['InternalIP', '10.0.0.11']])
+    const name = await cluster.ask({ by: await cluster.node('worker-1'), node: 'worker-1' })
+    await cluster.decide(name, 'Approved', 'KubectlApprove')
+    await write(cluster, name, leaf)
+    await cluster.finds('D13')
+  }),
+)
 
 function rsa1024(): Uint8Array {
   const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 1024 })

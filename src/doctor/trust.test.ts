@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { test } from 'node:test'
 import { generateSigner } from '../keys/private-key.ts'
 import { selfSignedCa } from '../keys/self-signed.ts'
 import { type ConfigMap, resources } from '../kube/types.ts'
@@ -36,57 +37,81 @@ async function clusterInfo(cluster: ExaminedCluster, server: string, pem: string
   await cluster.admin.patch<ConfigMap>(resources.configMaps, target, 'merge', { data: { kubeconfig } })
 }
 
-onFleet('I03: a namespace without kube-root-ca.crt, and one with another', async cluster => {
-  await cluster.stopControllers()
-  await cluster.admin.delete(resources.configMaps, { name: 'kube-root-ca.crt', namespace: 'default' })
-  const missing = await cluster.finds('I03')
-  assert.deepEqual(missing.findings[0]?.objects, ['ConfigMap default/kube-root-ca.crt'])
-  await publish(cluster, await otherCa(cluster), 'kube-public')
-  const { findings } = await cluster.finds('I03')
-  assert.deepEqual(
-    findings.map(({ objects }) => objects[0]),
-    ['ConfigMap default/kube-root-ca.crt', 'ConfigMap kube-public/kube-root-ca.crt'],
-  )
-})
+test(
+  'I03: a namespace without kube-root-ca.crt, and one with another',
+  onFleet(async cluster => {
+    await cluster.stopControllers()
+    await cluster.admin.delete(resources.configMaps, { name: 'kube-root-ca.crt', namespace: 'default' })
+    const missing = await cluster.finds('I03')
+    assert.deepEqual(missing.findings[0]?.objects, ['ConfigMap default/kube-root-ca.crt'])
+    await publish(cluster, await otherCa(cluster), 'kube-public')
+    const { findings } = await cluster.finds('I03')
+    assert.deepEqual(
+      findings.map(({ objects }) => objects[0]),
+      ['ConfigMap default/kube-root-ca.crt', 'ConfigMap kube-public/kube-root-ca.crt'],
+    )
+  }),
+)
 
-onFleet('I05: cluster-info with a CA that the API server does not chain to', async cluster => {
-  await clusterInfo(cluster, 'https://cluster.example:6443', cluster.ca.pem)
-  assert.deepEqual((await cluster.examine()).findings, [])
-  await clusterInfo(cluster, 'https://cluster.example:6443', await otherCa(cluster))
-  await cluster.finds('I05')
-})
+test(
+  'I05: cluster-info with a CA that the API server does not chain to',
+  onFleet(async cluster => {
+    await clusterInfo(cluster, 'https://cluster.example:6443', cluster.ca.pem)
+    assert.deepEqual((await cluster.examine()).findings, [])
+    await clusterInfo(cluster, 'https://cluster.example:6443', await otherCa(cluster))
+    await cluster.finds('I05')
+  }),
+)
 
-onFleet('A13: a name in cluster-info that the API server is not certified for', async cluster => {
-  await clusterInfo(cluster, 'https://lb.example:6443', cluster.ca.pem)
-  const { findings } = await cluster.finds('A13')
-  assert.match(findings[0]?.cause ?? '', /not lb.example$/)
-})
+test(
+  'A13: a name in cluster-info that the API server is not certified for',
+  onFleet(async cluster => {
+    await clusterInfo(cluster, 'https://lb.example:6443', cluster.ca.pem)
+    const { findings } = await cluster.finds('A13')
+    assert.match(findings[0]?.cause ?? '', /not lb.example$/)
+  }),
+)
 
-onFleet('I09: a bundle with a leaf, and with an expired CA', async cluster => {
-  await publish(cluster, cluster.ca.pem + (await otherCa(cluster, cluster.clock.now() - day)))
-  assert.equal((await cluster.finds('I09')).findings[0]?.severity, 'warning')
-  await publish(cluster, cluster.ca.pem + (await serverCertificate(cluster, {})))
-  const { findings } = await cluster.finds('I09')
-  assert.equal(findings[0]?.severity, 'critical')
-  assert.match(findings[0]?.evidence[0]?.value ?? '', /CN=kube-apiserver is no CA/)
-})
+test(
+  'I09: a bundle with a leaf, and with an expired CA',
+  onFleet(async cluster => {
+    await publish(cluster, cluster.ca.pem + (await otherCa(cluster, cluster.clock.now() - day)))
+    assert.equal((await cluster.finds('I09')).findings[0]?.severity, 'warning')
+    await publish(cluster, cluster.ca.pem + (await serverCertificate(cluster, {})))
+    const { findings } = await cluster.finds('I09')
+    assert.equal(findings[0]?.severity, 'critical')
+    assert.match(findings[0]?.evidence[0]?.value ?? '', /CN=kube-apiserver is no CA/)
+  }),
+)
 
-onFleet('I11: a CA that ends within weeks; not where its successor is published', async cluster => {
-  await publish(cluster, await otherCa(cluster, cluster.clock.now() + 20 * day))
-  assert.equal((await cluster.finds('I11')).findings[0]?.severity, 'critical')
-  await publish(cluster, (await otherCa(cluster, cluster.clock.now() + 20 * day)) + cluster.ca.pem)
-  assert.deepEqual((await cluster.examine()).findings, [])
-})
+test(
+  'I11: a CA that ends within weeks; not where its successor is published',
+  onFleet(async cluster => {
+    await publish(cluster, await otherCa(cluster, cluster.clock.now() + 20 * day))
+    assert.equal((await cluster.finds('I11')).findings[0]?.severity, 'critical')
+    await publish(cluster, (await otherCa(cluster, cluster.clock.now() + 20 * day)) + cluster.ca.pem)
+    assert.deepEqual((await cluster.examine()).findings, [])
+  }),
+)
 
-onFleet('I11: a CA that ends soon does not hide a node that is off', async cluster => {
-  await publish(cluster, await otherCa(cluster, cluster.clock.now() + 20 * day))
-  cluster.clock.step(60_000)
-  await cluster.beat('worker-1')
-  await cluster.finds('I11', ['Z07'])
-})
+test(
+  'I11: a CA that ends soon does not hide a node that is off',
+  onFleet(async cluster => {
+    await publish(cluster, await otherCa(cluster, cluster.clock.now() + 20 * day))
+    cluster.clock.step(60_000)
+    await cluster.beat('worker-1')
+    await cluster.finds('I11', ['Z07'])
+  }),
+)
 
-onFleet('Z05: our own certificate ends', async cluster => {
-  const now = cluster.clock.now()
-  const ownCertificate = await serverCertificate(cluster, { notBefore: now - 99 * day, notAfter: now + day })
-  await cluster.finds('Z05', [], { ownCertificate })
-})
+test(
+  'Z05: our own certificate ends',
+  onFleet(async cluster => {
+    const now = cluster.clock.now()
+    const ownCertificate = await serverCertificate(cluster, {
+      notBefore: now - 99 * day,
+      notAfter: now + day,
+    })
+    await cluster.finds('Z05', [], { ownCertificate })
+  }),
+)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
 import { parse } from 'yaml'
 import { inProcessTransport } from '../apiserver/in-process-transport.ts'
 import { issueCertificate } from '../keys/self-signed.ts'
@@ -46,9 +47,9 @@ async function bind(cluster: ExaminedCluster, user: string): Promise<void> {
   })
 }
 
-onFleet(
+test(
   'the role rollcall-viewer reads everything but the bootstrap tokens, whose checks are SKIP',
-  async cluster => {
+  onFleet(async cluster => {
     await bind(cluster, 'viewer')
     const client = await actingAs(cluster, 'viewer')
     const gathered = await cluster.gather({ client })
@@ -67,29 +68,38 @@ onFleet(
       ['A01', 'A03', 'A04', 'A05', 'A06', 'A08'],
     )
     assert.equal(exitCodeOf(report), 4)
-  },
+  }),
 )
 
-onFleet('it finds what an administrator finds', async cluster => {
-  await bind(cluster, 'viewer')
-  await cluster.admin.delete(resources.clusterRoleBindings, { name: 'kubeadm:node-autoapprove-bootstrap' })
-  await cluster.finds('C01', [], { client: await actingAs(cluster, 'viewer') })
-})
+test(
+  'it finds what an administrator finds',
+  onFleet(async cluster => {
+    await bind(cluster, 'viewer')
+    await cluster.admin.delete(resources.clusterRoleBindings, { name: 'kubeadm:node-autoapprove-bootstrap' })
+    await cluster.finds('C01', [], { client: await actingAs(cluster, 'viewer') })
+  }),
+)
 
-onFleet('it writes nothing and reads no other ConfigMap', async cluster => {
-  await bind(cluster, 'viewer')
-  const client = await actingAs(cluster, 'viewer')
-  const forbidden = (error: unknown) => isStatus(error, 'Forbidden')
-  await assert.rejects(client.list(resources.configMaps), forbidden)
-  await assert.rejects(client.list(resources.secrets), forbidden)
-  await assert.rejects(client.delete(resources.nodes, { name: 'worker-1' }), forbidden)
-  const writing = role.rules?.filter(({ resources: of }) => !of?.includes('subjectaccessreviews'))
-  assert.deepEqual([...new Set(writing?.flatMap(({ verbs }) => verbs))].sort(), ['get', 'list', 'watch'])
-})
+test(
+  'it writes nothing and reads no other ConfigMap',
+  onFleet(async cluster => {
+    await bind(cluster, 'viewer')
+    const client = await actingAs(cluster, 'viewer')
+    const forbidden = (error: unknown) => isStatus(error, 'Forbidden')
+    await assert.rejects(client.list(resources.configMaps), forbidden)
+    await assert.rejects(client.list(resources.secrets), forbidden)
+    await assert.rejects(client.delete(resources.nodes, { name: 'worker-1' }), forbidden)
+    const writing = role.rules?.filter(({ resources: of }) => !of?.includes('subjectaccessreviews'))
+    assert.deepEqual([...new Set(writing?.flatMap(({ verbs }) => verbs))].sort(), ['get', 'list', 'watch'])
+  }),
+)
 
-onFleet('without any right every check of the cluster is SKIP and none is OK', async cluster => {
-  const report = await cluster.examine({ client: await actingAs(cluster, 'nobody') })
-  assert.equal(exitCodeOf(report), 4)
-  const ok = report.checks.filter(({ status }) => status === 'OK').map(({ id }) => id)
-  assert.deepEqual(ok, ['A12', 'A13', 'A20'], 'what anybody may see by TLS')
-})
+test(
+  'without any right every check of the cluster is SKIP and none is OK',
+  onFleet(async cluster => {
+    const report = await cluster.examine({ client: await actingAs(cluster, 'nobody') })
+    assert.equal(exitCodeOf(report), 4)
+    const ok = report.checks.filter(({ status }) => status === 'OK').map(({ id }) => id)
+    assert.deepEqual(ok, ['A12', 'A13', 'A20'], 'what anybody may see by TLS')
+  }),
+)

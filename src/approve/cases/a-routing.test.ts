@@ -1,3 +1,4 @@
+import { test } from 'node:test'
 import type { CertificateSigningRequest } from '../../kube/types.ts'
 import { type Case, servingCases } from '../../testing/judged-cases.ts'
 import { servingFacts } from '../../testing/judged-request.ts'
@@ -26,4 +27,4 @@ const cases: Case[] = [
     'NotOurs',
   ],
 ]
-servingCases(cases)
+for (const [title, run] of servingCases(cases)) test(title, run)

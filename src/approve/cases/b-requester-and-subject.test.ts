@@ -1,3 +1,4 @@
+import { test } from 'node:test'
 import { bothGroups, type Case, servingCases } from '../../testing/judged-cases.ts'
 import { withSubject } from '../../testing/judged-request.ts'
 import { nameOf } from '../../x509/name.ts'
@@ -62,4 +63,4 @@ const cases: Case[] = [
     'RequesterNotNode',
   ],
 ]
-servingCases(cases)
+for (const [title, run] of servingCases(cases)) test(title, run)

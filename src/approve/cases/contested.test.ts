@@ -129,7 +129,7 @@ const cases: Case[] = [
     'SansProven',
   ],
 ]
-servingCases(cases)
+for (const [title, run] of servingCases(cases)) test(title, run)
 
 test('an address that a living node gave up is its own while its certificate lives, unless the policy says otherwise', () => {
   const other = nodeNamed('worker-2', { 'worker-2': 'Hostname' })

@@ -1,3 +1,4 @@
+import { test } from 'node:test'
 import { type Case, servingCases } from '../../testing/judged-cases.ts'
 
 const using = (...usages: string[]) => ({ spec: { usages } })
@@ -20,4 +21,4 @@ const cases: Case[] = [
   ['both auths', using(signature, server, 'client auth'), 'Deny', 'UsagesInvalid'],
   ['digital signature only', using(signature), 'Deny', 'UsagesInvalid'],
 ]
-servingCases(cases)
+for (const [title, run] of servingCases(cases)) test(title, run)

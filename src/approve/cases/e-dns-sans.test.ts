@@ -1,3 +1,4 @@
+import { test } from 'node:test'
 import { type Case, servingCases } from '../../testing/judged-cases.ts'
 import { asking, createdAt, withAddresses } from '../../testing/judged-request.ts'
 
@@ -52,4 +53,4 @@ const cases: Case[] = [
   ['a name under the own one', asking(['worker-1.evil.example.com']), 'Wait', 'SanUnproven'],
   ...reserved.map((name): Case => [`E13 the name ${name}`, asking([name]), 'Deny', 'ReservedName']),
 ]
-servingCases(cases)
+for (const [title, run] of servingCases(cases)) test(title, run)

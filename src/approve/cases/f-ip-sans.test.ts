@@ -1,3 +1,4 @@
+import { test } from 'node:test'
 import { type Case, servingCases } from '../../testing/judged-cases.ts'
 import { asking, createdAt, ip, nodeNamed, sans, withAddresses } from '../../testing/judged-request.ts'
 
@@ -77,4 +78,4 @@ const cases: Case[] = [
     'SansProven',
   ],
 ]
-servingCases(cases)
+for (const [title, run] of servingCases(cases)) test(title, run)

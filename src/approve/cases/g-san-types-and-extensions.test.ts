@@ -1,3 +1,4 @@
+import { test } from 'node:test'
 import { type Case, servingCases } from '../../testing/judged-cases.ts'
 import { extension, sans } from '../../testing/judged-request.ts'
 import type { SubjectAltName } from '../../x509/san.ts'
@@ -36,4 +37,4 @@ const cases: Case[] = [
   ['G12 certificate policies', extended('2.5.29.32'), 'Deny', 'ForbiddenExtension'],
   ['G12 must-staple', extended('1.3.6.1.5.5.7.1.24'), 'Deny', 'ForbiddenExtension'],
 ]
-servingCases(cases)
+for (const [title, run] of servingCases(cases)) test(title, run)

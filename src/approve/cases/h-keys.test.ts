@@ -1,3 +1,4 @@
+import { test } from 'node:test'
 import { type Case, servingCases } from '../../testing/judged-cases.ts'
 
 const signedWith = (algorithm: string) => ({ asked: { signatureAlgorithm: algorithm as 'Ed25519' } })
@@ -12,4 +13,4 @@ const cases: Case[] = [
   ['H3 signed with SHA-1', signedWith('ecdsa-with-SHA1'), 'Deny', 'WeakKey'],
   ['H3 signed with MD5', signedWith('md5WithRSAEncryption'), 'Deny', 'WeakKey'],
 ]
-servingCases(cases)
+for (const [title, run] of servingCases(cases)) test(title, run)

@@ -133,7 +133,7 @@ const cases: Case[] = [
   ],
   ['another value of the label', { policy: pools, evidence, ...labelled('cloud') }, 'Approve', 'SansProven'],
 ]
-servingCases(cases)
+for (const [title, run] of servingCases(cases)) test(title, run)
 
 test('the verdict names the inventory, and the pool that asks for it', () => {
   const { reasons } = judge(

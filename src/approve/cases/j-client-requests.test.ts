@@ -1,3 +1,4 @@
+import { test } from 'node:test'
 import { bothGroups, type Case, clientCases } from '../../testing/judged-cases.ts'
 import { extension, withSubject } from '../../testing/judged-request.ts'
 
@@ -54,4 +55,4 @@ const cases: Case[] = [
     'NotAuthorised',
   ],
 ]
-clientCases(cases)
+for (const [title, run] of clientCases(cases)) test(title, run)

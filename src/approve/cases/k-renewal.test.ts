@@ -1,3 +1,4 @@
+import { test } from 'node:test'
 import { type Case, servingCases } from '../../testing/judged-cases.ts'
 import { asking, nodeNamed, worker2 } from '../../testing/judged-request.ts'
 import { CertifiedIndex } from '../certified-addresses.ts'
@@ -26,4 +27,4 @@ const cases: Case[] = [
     'SansProven',
   ],
 ]
-servingCases(cases)
+for (const [title, run] of servingCases(cases)) test(title, run)

@@ -1,3 +1,4 @@
+import { test } from 'node:test'
 import { type Case, servingCases } from '../../testing/judged-cases.ts'
 import { asking, servingFacts, withAddresses, worker1, worker2 } from '../../testing/judged-request.ts'
 import { CertifiedIndex } from '../certified-addresses.ts'
@@ -147,4 +148,4 @@ const cases: Case[] = [
     'ReservedName',
   ],
 ]
-servingCases(cases)
+for (const [title, run] of servingCases(cases)) test(title, run)

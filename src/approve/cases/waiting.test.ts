@@ -1,3 +1,4 @@
+import { test } from 'node:test'
 import { type Case, servingCases } from '../../testing/judged-cases.ts'
 import { asking, createdAt, worker2 } from '../../testing/judged-request.ts'
 
@@ -28,4 +29,4 @@ const cases: Case[] = [
     'NoPolicy',
   ],
 ]
-servingCases(cases)
+for (const [title, run] of servingCases(cases)) test(title, run)

@@ -1,6 +1,5 @@
 /** The embedded API with a healthy fleet on it, to break in one way, and the doctor's view of it. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
 import { renewLease } from '../../agent/node-lease.ts'
 import { lookAtTls } from '../../cli/look-at-tls.ts'
 import type { RunningControllers } from '../../controller/options.ts'
@@ -38,17 +37,19 @@ export interface ExaminedCluster extends ControlledCluster {
   finds(id: string, also?: string[], changes?: Partial<ClusterTarget>): Promise<Report>
 }
 
-/** A test with a cluster of its own, where nobody approves, signs or cleans up: only trust is published. */
-export function onQuietCluster(name: string, run: (cluster: ExaminedCluster) => Promise<void>): void {
-  onCluster(name, async cluster => {
+type Run = (cluster: ExaminedCluster) => Promise<void>
+
+/** The body of a test with a cluster of its own, where nobody approves, signs or cleans up: only trust is published. */
+export function onQuietCluster(run: Run): () => Promise<void> {
+  return onCluster(async cluster => {
     await cluster.start({ only: ['root-ca-publishing', 'bootstrap-signing'] })
     await run(cluster)
   })
 }
 
-/** A test with a cluster of its own, without controllers. */
-export function onCluster(name: string, run: (cluster: ExaminedCluster) => Promise<void>): void {
-  test(name, async () => {
+/** The body of a test with a cluster of its own, without controllers. */
+export function onCluster(run: Run): () => Promise<void> {
+  return async () => {
     const cluster = await startExaminedCluster()
     try {
       await run(cluster)
@@ -56,12 +57,12 @@ export function onCluster(name: string, run: (cluster: ExaminedCluster) => Promi
       await cluster.close()
     }
     assert.equal(cluster.clock.pending(), 0, 'timers are left')
-  })
+  }
 }
 
-/** A test with controllers and two nodes, all well. */
-export function onFleet(name: string, run: (cluster: ExaminedCluster) => Promise<void>): void {
-  onCluster(name, async cluster => {
+/** The body of a test with controllers and two nodes, all well. */
+export function onFleet(run: Run): () => Promise<void> {
+  return onCluster(async cluster => {
     await cluster.start()
     await cluster.join('worker-1', '10.0.0.11')
     await cluster.join('worker-2', '10.0.0.12')
