@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { warningHeader } from './write-options.ts'
+import type { SchemaChecks } from './schema-checks.ts'
+import { checkFields, warningHeader } from './write-options.ts'
 
 describe('the Warning header', () => {
   it('quotes what is said as kube-apiserver does', () => {
@@ -25,5 +26,30 @@ describe('the Warning header', () => {
 
   it('is absent when there is nothing to say', () => {
     assert.equal(warningHeader([]), '')
+  })
+})
+
+describe('the check of fields', () => {
+  it('tells the first of very many unknown fields, not all of them', () => {
+    const names = Array.from({ length: 150_000 }, (_, index) => `f${index}`)
+    const schemas: SchemaChecks = {
+      wrongType: () => undefined,
+      unknownFields: () => names,
+      dropUnknownFields() {},
+    }
+    const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' } }
+    const check = (validation: 'Strict' | 'Warn') =>
+      checkFields(
+        schemas,
+        validation,
+        { kind: 'ConfigMap' },
+        { object, duplicates: names },
+        text => new Error(text),
+      )
+    assert.equal(check('Warn').length, 100)
+    assert.throws(
+      () => check('Strict'),
+      ({ message }: Error) => message.length < 5000,
+    )
   })
 })

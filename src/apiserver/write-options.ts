@@ -25,6 +25,9 @@ export function fieldValidationOf(query: URLSearchParams, optionsKind: string): 
   ])
 }
 
+/** A body of nothing but unknown fields is told the first ones; all of them would make an answer as large as the body. */
+const MOST_COMPLAINTS = 100
+
 /**
  * Holds an object against its kind's schema. Throws `refuse(text)` for values of the wrong type; unknown and repeated
  * fields are refused, returned as warnings or passed over as the client asks, and unknown ones dropped.
@@ -40,9 +43,9 @@ export function checkFields(
   if (wrong !== undefined) throw refuse(wrong)
   const unknown = schemas.unknownFields(resource, object)
   const complaints = [
-    ...unknown.map(field => `unknown field "${field}"`),
-    ...duplicates.map(field => `duplicate field "${field}"`),
-  ]
+    ...unknown.slice(0, MOST_COMPLAINTS).map(field => `unknown field "${field}"`),
+    ...duplicates.slice(0, MOST_COMPLAINTS).map(field => `duplicate field "${field}"`),
+  ].slice(0, MOST_COMPLAINTS)
   if (validation === 'Strict' && complaints.length > 0)
     throw refuse(`strict decoding error: ${complaints.join(', ')}`)
   if (unknown.length > 0) schemas.dropUnknownFields(resource, object)
