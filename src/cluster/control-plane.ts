@@ -3,12 +3,15 @@ import { createTokenIssuer } from '../apiserver/access/authentication/service-ac
 import { completingWrites } from '../apiserver/access/bootstrap-policy/reconcile.ts'
 import { reconcileBootstrapPolicy } from '../apiserver/access/bootstrap-policy.ts'
 import { createAccess } from '../apiserver/access/create-access.ts'
+import type { Api } from '../apiserver/api.ts'
 import { createApi } from '../apiserver/create-api.ts'
 import { type RunningServer, serve } from '../apiserver/http/server.ts'
 import { createApiMetrics } from '../apiserver/metrics/prometheus.ts'
 import { createObjectReader } from '../apiserver/object-reader.ts'
+import type { ObjectReader } from '../apiserver/reader.ts'
 import { allResources } from '../apiserver/resources/index.ts'
 import { openSqliteStore } from '../apiserver/storage/sqlite-store.ts'
+import type { Store } from '../apiserver/storage/store.ts'
 import type { ApprovalPolicy } from '../approve/policy.ts'
 import type { RunningControllers } from '../controller/options.ts'
 import { startControllers } from '../controller/start-controllers.ts'
@@ -28,6 +31,7 @@ import { issuePair } from './issue-pair.ts'
 import { loopbackClient } from './loopback-client.ts'
 import { leafLifetime, openPki, type Pki } from './pki.ts'
 import { replaceFile } from './pki-files.ts'
+import { startRepeatedWork } from './repeated-work.ts'
 import { reconcilePolicy, seed, storedPolicy } from './seed.ts'
 import { controllersPolicy, kubeadmBindings, seedNamespaces } from './seed-objects.ts'
 import { openSqliteLedger } from './sqlite-ledger.ts'
@@ -61,7 +65,7 @@ export interface ControlPlane {
  * Rejects with PORT_IN_USE, DIRECTORY_UNUSABLE, STORAGE_FAILED or KEY_MISMATCH and leaves nothing running.
  */
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
-  const cleanups: (() => Promise<void> | void)[] = []
+  const cleanups: Cleanups = []
   const stop = async () => {
     for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
   }
@@ -73,9 +77,12 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   }
 }
 
+/** What is undone at the end, the last first. */
+type Cleanups = (() => Promise<void> | void)[]
+
 async function start(
   options: ControlPlaneOptions,
-  cleanups: (() => Promise<void> | void)[],
+  cleanups: Cleanups,
   stop: () => Promise<void>,
 ): Promise<ControlPlane> {
   const { directory, clock, random, disk, log } = options
@@ -84,23 +91,46 @@ async function start(
   // Also when the PKI cannot be used: an open store keeps the process alive. Why it cannot be opened is thrown below.
   cleanups.push(() => opening.then(store => store.close()).catch(() => {}))
   const [pki, store] = await Promise.all([openPki(pkiOptions), opening])
-  const audit = openAuditLog(directory.auditLog, log)
-  cleanups.push(() => audit.close())
-  const reader = createObjectReader(store)
-  const issuer = createTokenIssuer({ signer: pki.serviceAccount })
-  const access = createAccess({
-    reader,
-    clock,
-    clientCertificateAuthorities: pki.ca.pem,
-    log,
-    tokenIssuer: issuer,
-  })
-  // Known once the port is.
-  let server = ''
-  let seeded = false
   const metrics = new Registry()
   // Looking at the event loop a hundred times a second, prom-client's default, would keep an idle machine awake.
   collectDefaultMetrics({ register: metrics, eventLoopMonitoringPrecision: 100 })
+
+  const { api, reader, opened } = openApi(store, pki, metrics, options, cleanups)
+  const loopback = { api, ca: pki.ca, clock, random }
+  const client = await loopbackClient(identities.apiserver, loopback)
+  const running = await listen(api, pki, options, cleanups)
+  const server = `https://${options.bind.includes(':') ? `[${options.bind}]` : options.bind}:${running.port}`
+  await seedCluster(client, reader, { server, port: running.port, pki }, options)
+  opened(server)
+
+  await writeAdminKubeconfig(server, pki, options)
+  await keepBootstrapKubeconfig(server, pki, client, options, cleanups)
+  keepServingCertificate(running, options, pkiOptions, cleanups)
+  if (options.approvalPolicy) {
+    const ledger = openSqliteLedger({ path: directory.ledger, clock, log })
+    cleanups.push(() => ledger.close())
+    const controllers = await startOwnControllers(options, pki, loopback, metrics, ledger)
+    cleanups.push(() => controllers.stop())
+  }
+  // Comes first when all is stopped: whoever balances load is told before anything ends.
+  cleanups.push(() => api.beginShutdown())
+  return { server, pki, client, stop }
+}
+
+/** The API over the store, not yet listening. `opened` tells it where it is reached, and that its roles are there. */
+function openApi(
+  store: Store,
+  pki: Pki,
+  metrics: Registry,
+  { directory, clock, random, log }: ControlPlaneOptions,
+  cleanups: Cleanups,
+): { api: Api; reader: ObjectReader; opened(server: string): void } {
+  const audit = openAuditLog(directory.auditLog, log)
+  cleanups.push(() => audit.close())
+  const reader = createObjectReader(store)
+  const tokenIssuer = createTokenIssuer({ signer: pki.serviceAccount })
+  const access = createAccess({ reader, clock, clientCertificateAuthorities: pki.ca.pem, log, tokenIssuer })
+  let address: string | undefined
   const api = createApi({
     store,
     access,
@@ -110,23 +140,45 @@ async function start(
     random,
     log,
     audit: audit.sink,
-    tokens: { issuer, server: () => server },
+    tokens: { issuer: tokenIssuer, server: () => address ?? '' },
     metrics: createApiMetrics(metrics),
-    readyChecks: { 'poststarthook/rbac/bootstrap-roles': () => (seeded ? undefined : 'not finished') },
+    readyChecks: {
+      'poststarthook/rbac/bootstrap-roles': () => (address === undefined ? 'not finished' : undefined),
+    },
   })
   cleanups.push(() => api.close())
+  return {
+    api,
+    reader,
+    opened: server => {
+      address = server
+    },
+  }
+}
 
-  const loopback = { api, ca: pki.ca, clock, random }
-  const client = await loopbackClient(identities.apiserver, loopback)
+async function listen(
+  api: Api,
+  pki: Pki,
+  { port, bind, clock, log }: ControlPlaneOptions,
+  cleanups: Cleanups,
+): Promise<RunningServer> {
   const tls = { ...pki.apiserver, clientCertificateAuthorities: pki.ca.pem }
-  const running = await serve({ api, port: options.port, host: options.bind, tls, clock, log })
+  const running = await serve({ api, port, host: bind, tls, clock, log })
   cleanups.push(async () => {
     // The API ends its watches and finishes what is under way, then the connections can say goodbye.
     await api.close()
     await running.close()
   })
-  server = `https://${options.bind.includes(':') ? `[${options.bind}]` : options.bind}:${running.port}`
+  return running
+}
 
+/** Everything that must be there before the first node comes: namespaces, roles, bindings, where the API is. */
+async function seedCluster(
+  client: KubeClient,
+  reader: ObjectReader,
+  { server, port, pki }: { server: string; port: number; pki: Pki },
+  { bind, clock }: ControlPlaneOptions,
+): Promise<void> {
   await seed(client, seedNamespaces)
   const stored = storedPolicy(reader)
   await reconcilePolicy(client, [
@@ -135,21 +187,8 @@ async function start(
   ])
   await seed(client, kubeadmBindings())
   await publishClusterInfo(client, server, pki.ca.pem)
-  await publishApiService(client, options.bind, running.port)
+  await publishApiService(client, bind, port)
   await publishClientCas(client, pki.ca.pem, clock.now())
-  seeded = true
-  await writeAdminKubeconfig(server, pki, options)
-  await keepBootstrapKubeconfig(server, pki, client, options, cleanups)
-  keepServingCertificate(running, options, pkiOptions, cleanups)
-  if (options.approvalPolicy) {
-    const ledger = openSqliteLedger({ path: directory.ledger, clock, log: options.log })
-    cleanups.push(() => ledger.close())
-    const controllers = await startOwnControllers(options, pki, loopback, metrics, ledger)
-    cleanups.push(() => controllers.stop())
-  }
-  // Comes first when all is stopped: whoever balances load is told before anything ends.
-  cleanups.push(() => api.beginShutdown())
-  return { server, pki, client, stop }
 }
 
 async function writeAdminKubeconfig(server: string, pki: Pki, options: ControlPlaneOptions): Promise<void> {
@@ -171,44 +210,34 @@ async function keepBootstrapKubeconfig(
   pki: Pki,
   client: KubeClient,
   { directory, disk, clock, random, log }: ControlPlaneOptions,
-  cleanups: (() => void)[],
+  cleanups: Cleanups,
 ): Promise<void> {
   const path = directory.bootstrapKubeconfig
-  const ensure = () =>
-    ensureBootstrapKubeconfig({ path, server, certificateAuthority: pki.ca.pem, client, disk, clock, random })
-  const again = (milliseconds: number) => {
-    timer = clock.after(milliseconds, () => {
-      ensure().then(again, error => {
-        log.error('the bootstrap token cannot be renewed', { path, error: String(error) })
-        again(60_000)
-      })
-    })
-  }
-  let timer = { cancel: () => {} }
-  again(await ensure())
-  cleanups.push(() => timer.cancel())
+  const certificateAuthority = pki.ca.pem
+  const work = () =>
+    ensureBootstrapKubeconfig({ path, server, certificateAuthority, client, disk, clock, random })
+  const failure = `the bootstrap token in ${path} cannot be renewed`
+  const kept = startRepeatedWork({ clock, log, first: await work(), work, failure })
+  cleanups.push(() => kept.stop())
 }
+
+const HOUR = 3_600_000
 
 /** Looks once an hour whether the serving certificate is due; a new one serves new connections at once. */
 function keepServingCertificate(
   running: RunningServer,
   { clock, log }: ControlPlaneOptions,
   pkiOptions: Parameters<typeof openPki>[0],
-  cleanups: (() => void)[],
+  cleanups: Cleanups,
 ): void {
-  const hour = 3_600_000
-  let timer = clock.after(hour, check)
-  function check() {
-    openPki(pkiOptions)
-      .then(pki => running.setTls({ ...pki.apiserver, clientCertificateAuthorities: pki.ca.pem }))
-      .catch(error =>
-        log.error('the serving certificate of the API cannot be renewed', { error: String(error) }),
-      )
-      .finally(() => {
-        timer = clock.after(hour, check)
-      })
+  async function work(): Promise<number> {
+    const pki = await openPki(pkiOptions)
+    running.setTls({ ...pki.apiserver, clientCertificateAuthorities: pki.ca.pem })
+    return HOUR
   }
-  cleanups.push(() => timer.cancel())
+  const failure = 'the serving certificate of the API cannot be renewed'
+  const kept = startRepeatedWork({ clock, log, first: HOUR, work, failure })
+  cleanups.push(() => kept.stop())
 }
 
 async function startOwnControllers(
