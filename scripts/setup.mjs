@@ -17,7 +17,11 @@ const lock = createHash('sha256')
   .update(process.arch)
   .digest('hex')
 
-/** What an earlier set-up installed for this very lock file: 'all', 'production' or 'nothing'. */
+/** From least to most: each contains those before it. */
+const extents = ['nothing', 'production', 'build', 'tests']
+const wanted = forTests ? 'tests' : wantsAll ? 'build' : 'production'
+
+/** What an earlier set-up installed for this very lock file. */
 function installed() {
   if (!existsSync(stamp)) return 'nothing'
   const [hash, extent] = readFileSync(stamp, 'utf8').trim().split(' ')
@@ -32,16 +36,20 @@ function run(command, args, options = {}) {
 }
 
 function installNpmPackages() {
-  const have = installed()
-  if (have === 'all' || (have === 'production' && !wantsAll)) return
+  if (extents.indexOf(installed()) >= extents.indexOf(wanted)) return
   console.error(`rollcall: installing npm packages${wantsAll ? ' for development' : ''} (once) …`)
-  const extent = wantsAll ? [] : ['--omit=dev']
+  // No script of a package runs; the one native package, pkcs11js, is compiled only where the tests need it.
+  const extent = ['--ignore-scripts', ...(wantsAll ? [] : ['--omit=dev'])]
   // npm warns that undici wants a newer Node than the one npm runs on; Rollcall runs on the Node 24 it brings itself.
   if (!run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error', ...extent])) {
     console.error('rollcall: "npm ci" failed; see its message above. Is the npm registry reachable?')
     process.exit(1)
   }
-  writeFileSync(stamp, `${lock} ${wantsAll ? 'all' : 'production'}\n`)
+  if (forTests && !run('npm', ['rebuild', '--loglevel=error', 'pkcs11js']))
+    console.error(
+      'rollcall: pkcs11js could not be compiled (it needs g++, make, python3); tests of PKCS#11 will say so.',
+    )
+  writeFileSync(stamp, `${lock} ${wanted}\n`)
 }
 
 /** Real counterparts of the tests. Without root they are left to the user; tests that miss one say so by name. */
@@ -49,7 +57,8 @@ function installDebianPackages() {
   const isRoot = process.getuid?.() === 0
   const hasApt = spawnSync('apt-get', ['--version'], { stdio: 'ignore' }).status === 0
   const missing = debianPackages.filter(
-    entry => spawnSync('sh', ['-c', `command -v ${entry.program}`]).status !== 0,
+    entry =>
+      spawnSync('sh', ['-c', entry.file ? `ls ${entry.file}` : `command -v ${entry.program}`]).status !== 0,
   )
   const needsOldKubectl = !existsSync(join(root, oldKubectlFolder, 'usr/bin/kubectl'))
   if (missing.length === 0 && !needsOldKubectl) return
