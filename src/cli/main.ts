@@ -1,26 +1,8 @@
 import { Command, CommanderError } from 'commander'
 import { errorKinds, RollcallError } from '../errors.ts'
-import type { CommandIo } from './command-io.ts'
+import { registerCommands } from './commands.ts'
 import { systemIo } from './system-io.ts'
 import { version } from './version.ts'
-
-/** One file a command; each is loaded only when it is asked for, so that `up` does not pay for the others. */
-const commands: Readonly<Record<string, () => Promise<{ register(program: Command, io: CommandIo): void }>>> =
-  {
-    up: () => import('./up.ts'),
-    server: () => import('./server.ts'),
-    controller: () => import('./controller.ts'),
-    agent: () => import('./agent.ts'),
-    demo: () => import('./demo.ts'),
-    status: () => import('./status.ts'),
-    nodes: () => import('./nodes.ts'),
-    pods: () => import('./pods.ts'),
-    csr: () => import('./csr/csr.ts'),
-    certs: () => import('./certs.ts'),
-    doctor: () => import('./doctor.ts'),
-    token: () => import('./token.ts'),
-    'fleet-process': () => import('./fleet-process.ts'),
-  }
 
 async function buildProgram(asked: string | undefined): Promise<Command> {
   const program = new Command('rollcall')
@@ -30,9 +12,7 @@ async function buildProgram(asked: string | undefined): Promise<Command> {
     .exitOverride()
     .configureOutput({ writeOut: systemIo.stdout, writeErr: systemIo.stderr })
     .showHelpAfterError('(rollcall --help, or rollcall COMMAND --help, shows what there is)')
-  const only = asked === undefined ? undefined : commands[asked]
-  const modules = await Promise.all(only ? [only()] : Object.values(commands).map(load => load()))
-  for (const module of modules) module.register(program, systemIo)
+  await registerCommands(program, systemIo, asked)
   // exitOverride is not inherited by commands that were added by others.
   const inherit = (command: Command) => {
     command.exitOverride()
