@@ -4,6 +4,8 @@
  * the simulated ones in src/fleet/simulated.
  */
 
+import type { Duplex } from 'node:stream'
+
 /** A pending call of `Clock.after`. Cancelling one that already ran is harmless. */
 export interface Timer {
   cancel(): void
@@ -53,7 +55,11 @@ export interface WriteOptions {
 /** Files. Errors are those of node:fs, with their `code` (ENOENT, EEXIST, ENOSPC, EROFS, EACCES …). */
 export interface Disk {
   read(path: string): Promise<Uint8Array>
+  /** At most `length` bytes from `offset` on; fewer at the end of the file. Absent: files are read as a whole. */
+  readRange?(path: string, offset: number, length: number): Promise<Uint8Array>
   write(path: string, data: Uint8Array | string, options: WriteOptions): Promise<void>
+  /** Adds to the end of the file, which is created where it is missing. Absent: files are only written as a whole. */
+  append?(path: string, data: Uint8Array | string, options: Omit<WriteOptions, 'exclusive'>): Promise<void>
   rename(from: string, to: string): Promise<void>
   symlink(target: string, path: string): Promise<void>
   readlink(path: string): Promise<string>
@@ -93,6 +99,20 @@ export interface SpawnedProcess {
   ended: Promise<void>
 }
 
+/** A child that is talked with, and ends with us. */
+export interface TalkingProcess {
+  /** Resolves when there is room for more; what a child that reads no more is told is lost. */
+  write(bytes: Uint8Array): Promise<void>
+  /** Ends its stdin. */
+  end(): void
+  stdout: AsyncIterable<Uint8Array>
+  stderr: AsyncIterable<Uint8Array>
+  /** Its exit code; 128 + the signal's number where a signal ended it. */
+  ended: Promise<number>
+  /** Ends it and its process group. */
+  kill(): void
+}
+
 export interface RunOrder extends SpawnOrder {
   /** Ends it and its process group. */
   signal?: AbortSignal
@@ -115,6 +135,8 @@ export interface Spawn {
   start(order: SpawnOrder & { output: string }): Promise<SpawnedProcess>
   /** Runs a child to its end. Rejects with an AbortError when the signal ended it. */
   run(order: RunOrder): Promise<RunResult>
+  /** Starts a child to talk with. Absent: no child can be talked with. */
+  talk?(order: SpawnOrder): Promise<TalkingProcess>
   /** Signals a process, or with a negative number a process group. One that is gone is not an error. */
   signal(target: number, signal: 'SIGTERM' | 'SIGKILL'): void
 }
@@ -132,13 +154,36 @@ export interface HttpRequest {
   mostBody: number
 }
 
-/** Plain connections to what runs on this machine: probes and plugins. Never used for the API. */
+/** Plain connections to what runs on this machine: probes, plugins, forwarded ports. Never used for the API. */
 export interface Net {
   /** One request on a connection of its own; TLS is not verified (as a kubelet's probes). */
   http(request: HttpRequest): Promise<{ status: number; body: string }>
   /** Resolves when a TCP connection could be opened; it is closed again. */
   connect(host: string, port: number, signal: AbortSignal): Promise<void>
+  /** A TCP connection. Absent: none can be kept open. */
+  open?(host: string, port: number): Promise<Duplex>
 }
+
+/** How a call failed: a gRPC status, and what the other side said. */
+export interface RpcFailure extends Error {
+  code: number
+  details: string
+}
+
+/** gRPC to a program of this machine: one message there, one back. */
+export interface Rpc {
+  /** `method` as `/package.Service/Method`. Rejects with an RpcFailure; code 4 after `milliseconds`, 1 when aborted. */
+  call(
+    method: string,
+    request: Uint8Array,
+    options: { milliseconds: number; signal?: AbortSignal },
+  ): Promise<Uint8Array>
+  /** Ends the calls under way. */
+  close(): void
+}
+
+/** `endpoint`: `unix:///path`. Does not wait for a connection: calls fail with code 14 while there is none. */
+export type ConnectRpc = (endpoint: string) => Promise<Rpc>
 
 /** What a room that reports progress or trouble writes to. Values must be free of secrets. */
 export interface Log {

@@ -25,8 +25,27 @@ function specialOf(entry: {
   return entry.isFIFO() ? 'pipe' : undefined
 }
 
-export const systemDisk: Disk = {
+export const systemDisk: Disk & Required<Pick<Disk, 'append'>> = {
   read: async path => new Uint8Array(await readFile(path)),
+  async readRange(path, offset, length) {
+    const file = await open(path, 'r')
+    try {
+      const buffer = new Uint8Array(length)
+      const { bytesRead } = await file.read(buffer, 0, length, offset)
+      return buffer.subarray(0, bytesRead)
+    } finally {
+      await file.close()
+    }
+  },
+  async append(path, data, { mode, sync }) {
+    const file = await open(path, 'a', mode)
+    try {
+      await file.appendFile(data)
+      if (sync) await file.sync()
+    } finally {
+      await file.close()
+    }
+  },
   async write(path, data, options) {
     const file = await open(path, options.exclusive ? 'wx' : 'w', options.mode)
     try {

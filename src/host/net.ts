@@ -1,6 +1,6 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import type { HttpRequest, Net } from '../ports.ts'
 
 export const systemNet: Net = {
@@ -32,6 +32,18 @@ export const systemNet: Net = {
         resolve()
       })
     }),
+  open,
+}
+
+function open(host: string, port: number): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host, port, allowHalfOpen: true })
+    socket.once('error', reject)
+    socket.once('connect', () => {
+      socket.off('error', reject)
+      resolve(socket)
+    })
+  })
 }
 
 async function readBody(response: IncomingMessage, most: HttpRequest['mostBody']): Promise<string> {

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { constants } from 'node:os'
 import { systemCode } from '../errors.ts'
-import type { RunOrder, RunResult, Spawn, SpawnOrder } from '../ports.ts'
+import type { RunOrder, RunResult, Spawn, SpawnOrder, TalkingProcess } from '../ports.ts'
 
 export const systemSpawn: Spawn = {
   user: process.getuid?.() ?? -1,
@@ -20,6 +20,7 @@ export const systemSpawn: Spawn = {
     }
   },
   run: order => run(order),
+  talk: order => talk(order),
   signal(target, signal) {
     try {
       process.kill(target, signal)
@@ -40,6 +41,33 @@ function started(child: ChildProcess): Promise<number> {
     child.once('error', reject)
     child.once('spawn', () => resolve(child.pid ?? 0))
   })
+}
+
+async function talk(order: SpawnOrder): Promise<TalkingProcess> {
+  const child = spawnChild(order, ['pipe', 'pipe', 'pipe'])
+  const { stdin, stdout, stderr } = child
+  if (!stdin || !stdout || !stderr) throw new TypeError('a child without pipes')
+  // A child may end before it has read all; its exit code tells how it fared.
+  stdin.on('error', () => {})
+  // A child of the command may hold the pipes open for ever: what the command itself left is there when it has exited.
+  const ended = new Promise<number>(resolve => {
+    child.once('exit', (code, signal) => resolve(code ?? 128 + (signal ? constants.signals[signal] : 0)))
+  })
+  await started(child)
+  return {
+    write: bytes =>
+      new Promise(resolve => {
+        if (stdin.destroyed || stdin.writableEnded) resolve()
+        else stdin.write(bytes, () => resolve())
+      }),
+    end: () => void stdin.end(),
+    stdout,
+    stderr,
+    ended,
+    kill: () => {
+      if (child.pid !== undefined) systemSpawn.signal(-child.pid, 'SIGKILL')
+    },
+  }
 }
 
 async function run(order: RunOrder): Promise<RunResult> {

@@ -1,4 +1,5 @@
 /** What runs containers: the CRI of a container runtime, or plain processes of the host (process/). */
+import type { Duplex } from 'node:stream'
 import type { Container, StaticPod } from './pod.ts'
 
 /** One run of one container, under way or over. */
@@ -34,6 +35,29 @@ export interface StartOrder {
   crashes: number
 }
 
+export interface ExecOrder {
+  command: readonly string[]
+  /** A terminal, on which stderr comes with stdout. */
+  tty: boolean
+  /** Something may be written to it. */
+  stdin: boolean
+}
+
+/** What runs in a container for somebody who talks with it: a command, or the container's own process. */
+export interface ContainerStreams {
+  /** Absent: it reads nothing. `write` resolves when there is room for more. */
+  stdin?: { write(bytes: Uint8Array): Promise<void>; end(): void }
+  stdout: AsyncIterable<Uint8Array>
+  /** Absent with a terminal. */
+  stderr?: AsyncIterable<Uint8Array>
+  /** 128 + the signal's number where a signal ended it. */
+  exitCode: Promise<number>
+  /** The terminal has this many characters from now on. */
+  resize?(size: { width: number; height: number }): void
+  /** Who talked with it has left: a command ends, a container goes on. */
+  close(): void
+}
+
 export interface Runtime {
   readonly name: string
   /** Why this runtime cannot run the pod as the manifest says, one sentence each; empty: it can. */
@@ -59,8 +83,16 @@ export interface Runtime {
   removePod(pod: StaticPod): Promise<void>
   /** Runs a command as the container would; resolves with the exit code and rejects when it cannot be run. */
   exec(record: ContainerRecord, command: readonly string[], signal: AbortSignal): Promise<number>
+  /** Runs a command as the container would, and talks with it. Absent: no `kubectl exec`. */
+  openExec?(record: ContainerRecord, order: ExecOrder): Promise<ContainerStreams>
+  /** Talks with the container's own process. Absent: no `kubectl attach`. */
+  openAttach?(record: ContainerRecord, order: Omit<ExecOrder, 'command'>): Promise<ContainerStreams>
+  /** A connection to a TCP port in the pod. Absent: no `kubectl port-forward`. */
+  openPort?(pod: StaticPod, port: number): Promise<Duplex>
   /** Where the log of a run is on disk. */
   logPath(record: ContainerRecord): string
+  /** Absent: `raw`, what the container wrote. `cri`: lines of `TIME stdout|stderr F|P TEXT`. */
+  readonly logFormat?: 'raw' | 'cri'
   /** Ends what belongs to this agent. The containers go on. */
   close(): Promise<void>
 }
