@@ -32,6 +32,37 @@ const kinds = {
   },
   // keys and files
   KEY_MISMATCH: { meaning: 'The certificate and the private key do not belong together.' },
+  KEY_URI_INVALID: {
+    meaning: 'The URI of a signing key cannot be used; the sentence says which part and why.',
+    exit: 2,
+  },
+  PKCS11_UNAVAILABLE: {
+    meaning:
+      'No PKCS#11 module can be loaded; check its path, and run `npm rebuild pkcs11js` where that is missing.',
+    exit: 1,
+  },
+  TOKEN_ABSENT: { meaning: 'The PKCS#11 token is not there; connect it or correct its name.', exit: 1 },
+  TOKEN_KEY_ABSENT: { meaning: 'The token holds no such key; make it or correct its name.', exit: 1 },
+  TOKEN_FAILED: { meaning: 'The PKCS#11 module failed; it is tried again. Look at its own log.', exit: 1 },
+  PIN_UNREADABLE: { meaning: 'The file with the PIN is missing, empty or open to others.', exit: 1 },
+  PIN_WRONG: {
+    meaning: 'The token refused the PIN. It is not tried again until the PIN file holds another one.',
+    exit: 1,
+  },
+  PIN_LAST_TRY: {
+    meaning:
+      'One more wrong PIN would lock the token, so none is tried; log in once by hand with the right one.',
+    exit: 1,
+  },
+  PIN_LOCKED: {
+    meaning: 'The token locked itself after too many wrong PINs; its security officer must set a new one.',
+    exit: 1,
+  },
+  MECHANISM_MISSING: { meaning: 'The token cannot sign with a key of this type; use another one.', exit: 1 },
+  SIGNER_UNREACHABLE: {
+    meaning: 'The external signer does not answer, or not as the protocol says; it is tried again.',
+    exit: 1,
+  },
   STORE_CORRUPT: {
     meaning: 'A certificate store holds a file that cannot be used; the last good pair is used instead.',
   },
@@ -100,6 +131,11 @@ const kinds = {
     meaning:
       'The ledger of certificates has no room for another one, so it is not handed out; the sentence says which part is full.',
   },
+  AUDIT_UNWRITABLE: {
+    meaning:
+      'The decision log cannot be written, so nothing is decided until it can: a decision that nobody can look up is none.',
+    exit: 1,
+  },
   PREPARED_SPENT: {
     meaning: 'A prepared certificate was already signed, or is not for this CA; prepare it again.',
   },
@@ -107,6 +143,13 @@ const kinds = {
   POD_RUNTIME_UNAVAILABLE: {
     meaning: 'Static pods cannot be run now; the sentence says what is missing. It is tried again.',
     exit: 1,
+  },
+  CRI_FAILED: {
+    meaning:
+      'A call of the container runtime failed; the sentence names the call, the socket and what the runtime said.',
+  },
+  POD_CONTAINER_NOT_STARTED: {
+    meaning: 'A container of a static pod could not be started; the sentence says why. It is tried again.',
   },
   POD_VOLUME_NOT_READY: {
     meaning: 'A hostPath of a static pod is not what its type says; the pod waits for it.',

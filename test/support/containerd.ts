@@ -1,0 +1,178 @@
+import { spawn } from 'node:child_process'
+import {
+  closeSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { hostPorts } from '../../src/cluster/host-ports.ts'
+import { systemCode } from '../../src/errors.ts'
+import { systemRpc } from '../../src/host/rpc.ts'
+import { systemSpawn } from '../../src/host/spawn.ts'
+import { type Cri, createCri } from '../../src/pods/cri/cri.ts'
+import { eventually } from './eventually.ts'
+import { busyboxImage, nodeImage, pauseImage } from './oci-image.ts'
+import { temporaryFolder } from './rollcall-process.ts'
+
+export const busybox = 'localhost/rollcall-test/busybox:1'
+export const nodejs = 'localhost/rollcall-test/node:1'
+const pause = 'localhost/rollcall-test/pause:1'
+
+/** Why no containerd can be run here; false: it can. */
+export const noContainerd: string | false =
+  process.getuid?.() !== 0
+    ? 'needs root'
+    : (['/usr/bin/containerd', '/usr/bin/ctr', '/usr/sbin/runc', '/usr/bin/busybox']
+        .filter(path => !existsSync(path))
+        .map(path => `needs ${path} (Debian: containerd, runc, busybox-static)`)[0] ?? false)
+
+/** A containerd of its own: root, state and socket in a folder; nothing of the machine's own is touched. */
+const config = (folder: string) => `version = 2
+root = "${folder}/root"
+state = "${folder}/run"
+disabled_plugins = ["io.containerd.internal.v1.opt", "io.containerd.snapshotter.v1.aufs", "io.containerd.snapshotter.v1.btrfs", "io.containerd.snapshotter.v1.devmapper", "io.containerd.snapshotter.v1.zfs"]
+[grpc]
+  address = "${folder}/c.sock"
+[plugins."io.containerd.grpc.v1.cri"]
+  sandbox_image = "${pause}"
+  disable_tcp_service = true
+  restrict_oom_score_adj = true
+  stream_server_address = "127.0.0.1"
+  stream_server_port = "0"
+  [plugins."io.containerd.grpc.v1.cri".containerd]
+    snapshotter = "overlayfs"
+    default_runtime_name = "runc"
+    [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
+      runtime_type = "io.containerd.runc.v2"
+      [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
+        SystemdCgroup = false
+  [plugins."io.containerd.grpc.v1.cri".cni]
+    bin_dir = "${folder}/cni/bin"
+    conf_dir = "${folder}/cni/net.d"
+`
+
+export interface Containerd {
+  endpoint: string
+  cri: Cri
+  /** Ends the daemon; containers go on. */
+  stop(): Promise<void>
+  start(): Promise<void>
+  /** With Node.js in it; takes longer, so only where it is needed. */
+  importNode(): Promise<void>
+  /** Ends all containers and the daemon, and removes all that they left on this machine. */
+  close(): Promise<void>
+}
+
+export async function startContainerd(): Promise<Containerd> {
+  const folder = temporaryFolder()
+  const socket = join(folder.path, 'c.sock')
+  const endpoint = `unix://${socket}`
+  mkdirSync(join(folder.path, 'etc'))
+  const configPath = join(folder.path, 'etc/config.toml')
+  writeFileSync(configPath, config(folder.path))
+  const cri = createCri(await systemRpc(endpoint), endpoint)
+  let child: ReturnType<typeof spawn> | undefined
+  const kill = () => child?.kill('SIGKILL')
+  const containerd: Containerd = {
+    endpoint,
+    cri,
+    async start() {
+      const log = openSync(join(folder.path, 'containerd.log'), 'a')
+      child = spawn('/usr/bin/containerd', ['-c', configPath], {
+        stdio: ['ignore', log, log],
+        detached: true,
+      })
+      closeSync(log)
+      process.once('exit', kill)
+      await eventually('containerd answers', () => cri.version().catch(() => undefined))
+    },
+    async stop() {
+      const ended = new Promise(resolve => child?.once('exit', resolve))
+      child?.kill('SIGTERM')
+      await ended
+      process.off('exit', kill)
+    },
+    async importNode() {
+      await importImage('node', nodeImage(nodejs))
+    },
+    async close() {
+      if (child?.exitCode !== null) await containerd.start()
+      for (const { id } of await cri.listPodSandbox()) {
+        await cri.stopPodSandbox(id)
+        await cri.removePodSandbox(id)
+      }
+      await containerd.stop()
+      cri.close()
+      await endLeftovers(folder.path)
+      folder.remove()
+      removeCgroups()
+    },
+  }
+  const importImage = async (name: string, image: Buffer) => {
+    const path = join(folder.path, `${name}.tar`)
+    writeFileSync(path, image)
+    const { code, stderr } = await systemSpawn.run({
+      command: '/usr/bin/ctr',
+      args: ['-a', socket, '-n', 'k8s.io', 'images', 'import', path],
+      environment: {},
+      directory: '/',
+      mostOutput: 10_000,
+    })
+    if (code !== 0) throw new Error(`ctr images import: ${Buffer.from(stderr).toString()}`)
+  }
+  await containerd.start()
+  await Promise.all([importImage('pause', pauseImage(pause)), importImage('busybox', busyboxImage(busybox))])
+  return containerd
+}
+
+/** Shims whose socket or bundle lies in the folder, by their own process ids, and then what is mounted in it. */
+async function endLeftovers(folder: string): Promise<void> {
+  for (const path of globSync('/proc/[0-9]*/cmdline')) {
+    const text = readOrNothing(path)
+    if (text.includes('containerd-shim') && text.includes(folder))
+      systemSpawn.signal(Number(path.split('/')[2]), 'SIGKILL')
+  }
+  const mounts = () =>
+    readFileSync('/proc/self/mounts', 'utf8')
+      .split('\n')
+      .map(line => line.split(' ')[1] ?? '')
+      .filter(target => target.startsWith(`${folder}/`))
+  for (const target of mounts().reverse()) {
+    await systemSpawn.run({
+      command: '/usr/bin/umount',
+      args: ['-l', target],
+      environment: {},
+      directory: '/',
+      mostOutput: 10_000,
+    })
+  }
+  await hostPorts.disk.list(folder)
+}
+
+function readOrNothing(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if (['ENOENT', 'ESRCH'].includes(systemCode(error) ?? '')) return ''
+    throw error
+  }
+}
+
+/** The empty folders of cgroups that runc made above the pods'; those of others are not empty and stay. */
+function removeCgroups(): void {
+  for (const hierarchy of readdirSync('/sys/fs/cgroup')) {
+    for (const path of ['kubepods/besteffort', 'kubepods/burstable', 'kubepods']) {
+      try {
+        rmdirSync(join('/sys/fs/cgroup', hierarchy, path))
+      } catch (error) {
+        if (!['ENOENT', 'EBUSY', 'ENOTEMPTY', 'ENOTDIR'].includes(systemCode(error) ?? '')) throw error
+      }
+    }
+  }
+}
