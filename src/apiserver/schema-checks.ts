@@ -1,15 +1,43 @@
+import type { StructuralSchema } from '../kube/rollcall/kind.ts'
 import type { KubeObject, ResourceRef } from '../kube/types.ts'
+import { pruneUnknownFields, structuralUnknownFields } from './custom/unknown-fields.ts'
 import { dropUnknownFields, unknownFields, wrongType } from './wire/openapi/check.ts'
+
+/** A kind whose fields openapi/types.ts tells, or a custom resource's own schema. */
+export type CheckedKind = Pick<ResourceRef, 'kind'> & { structural?: StructuralSchema }
 
 /** What is known of the fields of each kind. */
 export interface SchemaChecks {
   /** Why the object cannot be one of the kind, in the words of Go's JSON decoder. */
-  wrongType(kind: Pick<ResourceRef, 'kind'>, object: KubeObject): string | undefined
+  wrongType(kind: CheckedKind, object: KubeObject): string | undefined
   /** Paths of fields that the kind does not have. */
-  unknownFields(kind: Pick<ResourceRef, 'kind'>, object: KubeObject): string[]
+  unknownFields(kind: CheckedKind, object: KubeObject): string[]
   /** Removes them. */
-  dropUnknownFields(kind: Pick<ResourceRef, 'kind'>, object: KubeObject): void
+  dropUnknownFields(kind: CheckedKind, object: KubeObject): void
 }
 
+/** The rest of a custom resource is judged by its schema: 422 where other kinds have 400. */
+const metadataAlone = ({ apiVersion, kind, metadata }: KubeObject): KubeObject => ({
+  apiVersion,
+  kind,
+  metadata,
+})
+const anyKind = { kind: 'Namespace' }
+
 /** The kinds of Kubernetes and Rollcall that are served. */
-export const servedSchemas: SchemaChecks = { wrongType, unknownFields, dropUnknownFields }
+export const servedSchemas: SchemaChecks = {
+  wrongType: (kind, object) =>
+    kind.structural ? wrongType(anyKind, metadataAlone(object)) : wrongType(kind, object),
+  unknownFields: (kind, object) =>
+    kind.structural
+      ? [
+          ...unknownFields(anyKind, metadataAlone(object)),
+          ...structuralUnknownFields(kind.structural, object),
+        ]
+      : unknownFields(kind, object),
+  dropUnknownFields(kind, object) {
+    if (!kind.structural) return dropUnknownFields(kind, object)
+    dropUnknownFields(anyKind, metadataAlone(object))
+    pruneUnknownFields(kind.structural, object)
+  },
+}

@@ -1,6 +1,6 @@
 /** Query parameters that every write has: dryRun and fieldValidation. */
-import type { KubeObject, ResourceRef } from '../kube/types.ts'
-import type { SchemaChecks } from './schema-checks.ts'
+import type { KubeObject } from '../kube/types.ts'
+import type { CheckedKind, SchemaChecks } from './schema-checks.ts'
 import { apiError } from './wire/api-error.ts'
 import { fieldError } from './wire/field-error.ts'
 
@@ -35,7 +35,7 @@ const MOST_COMPLAINTS = 100
 export function checkFields(
   schemas: SchemaChecks,
   validation: FieldValidation,
-  resource: Pick<ResourceRef, 'kind'>,
+  resource: CheckedKind,
   { object, duplicates }: { object: KubeObject; duplicates: readonly string[] },
   refuse: (text: string) => Error,
 ): string[] {

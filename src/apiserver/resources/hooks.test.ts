@@ -84,7 +84,8 @@ function runHooks(resource: Resource, first: KubeObject, second: KubeObject): vo
   for (const field of resource.selectableFields ?? []) assert.equal(typeof field.value(first), 'string')
 }
 
-for (const resource of allResources) {
+// Custom resources are judged by schemas of their own: custom/custom-hooks.test.ts.
+for (const resource of allResources.filter(one => !one.stored || !one.structural)) {
   test(`no body of the right types makes the hooks of ${resource.plural} fail`, () => {
     fc.assert(
       fc.property(bodiesOf(resource), bodiesOf(resource), (first, second) => {

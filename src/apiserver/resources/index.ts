@@ -1,4 +1,6 @@
 /** Everything that the embedded API serves. Adding a resource is one file and one line here. */
+import { rollcallKinds } from '../../kube/rollcall/index.ts'
+import { customResource } from '../custom/custom-resource.ts'
 import { certificateSigningRequests } from './certificatesigningrequests.ts'
 import { clusterRoleBindings } from './clusterrolebindings.ts'
 import { clusterRoles } from './clusterroles.ts'
@@ -55,4 +57,5 @@ export const allResources: readonly Resource[] = [
   roles,
   csiDrivers,
   csiNodes,
+  ...rollcallKinds.map(customResource),
 ]

@@ -2,6 +2,7 @@
  * What one resource is: a file of this folder fills in this interface; routing, discovery, OpenAPI, tables, storage
  * and authorization follow from it. Adding a resource touches no other room (one line in resources/index.ts).
  */
+import type { StructuralSchema } from '../../kube/rollcall/kind.ts'
 import type { KubeObject, ResourceRef, UserInfo } from '../../kube/types.ts'
 import type { Random } from '../../ports.ts'
 import type { Access } from '../access/access.ts'
@@ -41,7 +42,7 @@ export interface Column<T extends KubeObject = KubeObject> {
   /** 0 always shown, 1 only with -o wide. */
   priority: 0 | 1
   /** `now` in milliseconds since the epoch, for ages. */
-  value(object: T, now: number): string | number | boolean
+  value(object: T, now: number): string | number | boolean | null
 }
 
 export interface Subresource<T extends KubeObject = KubeObject> {
@@ -100,6 +101,11 @@ export interface StoredResource<T extends KubeObject = KubeObject> extends Resou
   allowUnconditionalUpdate: boolean
   /** Seconds after the last write until it is deleted (Events: 3600). */
   timeToLiveSeconds?: number
+  /**
+   * A custom resource's schema of whole objects: its fields are judged by this and not by wire/openapi/types.ts, and there
+   * is no strategic merge patch of it.
+   */
+  structural?: StructuralSchema
   /** Text of the Warning header that every answer carries. */
   deprecation?: string
 }

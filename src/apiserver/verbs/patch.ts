@@ -22,13 +22,16 @@ const kinds: Readonly<Record<string, ApplyPatch>> = {
   'application/strategic-merge-patch+json': applyStrategicMergePatch,
 }
 
+/** A strategic merge needs merge keys, which custom resources do not have. */
+const { 'application/strategic-merge-patch+json': _strategic, ...customKinds } = kinds
+
 /** PATCH of an object or of its subresource (W-3). */
 export async function patch(call: Call): Promise<ApiResponse> {
   const { core, resource, request, query } = call
   const form = formOf(call)
   const dryRun = dryRunOf(call, 'PatchOptions')
   const validation = fieldValidationOf(query, 'PatchOptions')
-  const apply = patchKind(request)
+  const apply = patchKind(request, resource.structural ? customKinds : kinds)
   const { value, duplicates } = readPatch(call)
   let warned = false
   return modify(call, form, {
@@ -51,7 +54,7 @@ export async function patch(call: Call): Promise<ApiResponse> {
 }
 
 /** Throws ApiError 415; server-side apply would have to track who owns which field. */
-function patchKind(request: ApiRequest): ApplyPatch {
+function patchKind(request: ApiRequest, known: typeof kinds): ApplyPatch {
   const type = mediaTypeOf(request)
   if (type === 'application/apply-patch+yaml' || type === 'application/apply-patch+cbor')
     throw new ApiError(
@@ -59,8 +62,8 @@ function patchKind(request: ApiRequest): ApplyPatch {
       'UnsupportedMediaType',
       'server-side apply is not supported by this server: use kubectl apply without --server-side, or a strategic merge patch',
     )
-  const apply = Object.hasOwn(kinds, type) ? kinds[type] : undefined
-  if (!apply) throw apiError.unsupportedMediaType(Object.keys(kinds))
+  const apply = Object.hasOwn(known, type) ? known[type] : undefined
+  if (!apply) throw apiError.unsupportedMediaType(Object.keys(known))
   return apply
 }
 

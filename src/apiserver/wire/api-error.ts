@@ -35,6 +35,7 @@ function detailsOf(resource: Kinded, name?: string): NonNullable<Status['details
 const causeReasons: Record<FieldError['type'], string> = {
   Required: 'FieldValueRequired',
   Invalid: 'FieldValueInvalid',
+  TypeInvalid: 'FieldValueTypeInvalid',
   NotSupported: 'FieldValueNotSupported',
   Duplicate: 'FieldValueDuplicate',
   Forbidden: 'FieldValueForbidden',

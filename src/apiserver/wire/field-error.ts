@@ -3,6 +3,7 @@ export interface FieldError {
   type:
     | 'Required'
     | 'Invalid'
+    | 'TypeInvalid'
     | 'NotSupported'
     | 'Duplicate'
     | 'Forbidden'

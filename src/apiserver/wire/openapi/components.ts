@@ -1,5 +1,5 @@
 /** Schemas as OpenAPI 3 components, with the extensions that kubectl's apply and explain read. */
-import { allSchemas, type Schema, type SchemaField, schemaNamed } from './schema.ts'
+import { allSchemas, type Schema, type SchemaField, schemaNamed, schemaOf } from './schema.ts'
 import { wellKnownTypes } from './well-known.ts'
 
 export interface GroupVersionKind {
@@ -65,10 +65,11 @@ export function componentSchema(schema: Schema, kinds: readonly GroupVersionKind
   }
 }
 
-/** `NodeList`, made from Node. */
-export function listSchema(schema: Schema, { group, version, kind }: GroupVersionKind): Json {
-  const { description: apiVersion } = schema.fields.get('apiVersion') ?? {}
-  const { description: kindDescription } = schema.fields.get('kind') ?? {}
+/** `NodeList`, made from the component of Node. */
+export function listSchema(component: string, { group, version, kind }: GroupVersionKind): Json {
+  const { fields } = schemaOf({ kind: 'Status' })
+  const { description: apiVersion } = fields.get('apiVersion') ?? {}
+  const { description: kindDescription } = fields.get('kind') ?? {}
   return {
     description: `${kind}List is a list of ${kind} objects.`,
     type: 'object',
@@ -77,7 +78,7 @@ export function listSchema(schema: Schema, { group, version, kind }: GroupVersio
       apiVersion: { type: 'string', description: apiVersion },
       kind: { type: 'string', description: kindDescription },
       metadata: valueSchema('ListMeta'),
-      items: { type: 'array', items: { allOf: [reference(componentName(schema))] } },
+      items: { type: 'array', items: { allOf: [reference(component)] } },
     },
     'x-kubernetes-group-version-kind': [{ group, version, kind: `${kind}List` }],
   }

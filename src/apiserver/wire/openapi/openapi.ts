@@ -8,7 +8,8 @@ import {
   type GroupVersionKind,
   listSchema,
 } from './components.ts'
-import { kindOf, pathsOf, rootOf } from './paths.ts'
+import { collectKind, kindComponentName, kindOf } from './kind-component.ts'
+import { pathsOf, rootOf } from './paths.ts'
 import { schemaOf } from './schema.ts'
 import { openApiV2 } from './v2.ts'
 
@@ -24,12 +25,10 @@ function componentsOf(resources: readonly Resource[]): Json {
     type: 'object',
   })
   for (const resource of resources) {
-    collectComponents(resource.kind, components)
-    const schema = schemaOf(resource)
-    const name = componentName(schema)
-    components.set(name, componentSchema(schema, [kindOf(resource)]))
+    collectKind(resource, components)
     if (!resource.stored) continue
-    components.set(`${name}List`, listSchema(schema, kindOf(resource)))
+    const name = kindComponentName(resource)
+    components.set(`${name}List`, listSchema(name, kindOf(resource)))
     for (const { kind } of Object.values(resource.createdSubresources ?? {})) addKind(kind, components)
   }
   return Object.fromEntries([...components].sort(([left], [right]) => (left < right ? -1 : 1)))

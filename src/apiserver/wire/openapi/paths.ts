@@ -4,11 +4,10 @@
  */
 import type { Resource, StoredResource } from '../../resources/resource.ts'
 import { componentName, type GroupVersionKind, reference } from './components.ts'
+import { kindComponentName, kindOf } from './kind-component.ts'
 import { schemaOf } from './schema.ts'
 
 type Json = Record<string, unknown>
-
-export const kindOf = ({ group, version, kind }: Resource): GroupVersionKind => ({ group, version, kind })
 
 const parameter = (name: string, description: string, type = 'string') => ({
   name,
@@ -131,7 +130,11 @@ function createMethod(component: string): Method {
   }
 }
 
-function updateMethods(component: string, verbs: readonly string[]): Method[] {
+function updateMethods(
+  component: string,
+  verbs: readonly string[],
+  patches: string[] = patchTypes,
+): Method[] {
   const all: Record<string, Method> = {
     get: { method: 'get', action: 'get', parameters: [], answer: component, code: 200 },
     update: {
@@ -145,7 +148,7 @@ function updateMethods(component: string, verbs: readonly string[]): Method[] {
     patch: {
       method: 'patch',
       action: 'patch',
-      body: { ...content(patchComponent, patchTypes), required: true },
+      body: { ...content(patchComponent, patches), required: true },
       parameters: writeParameters,
       answer: component,
       code: 200,
@@ -208,13 +211,15 @@ function storedPaths(
   const collection = `${prefix}/${resource.plural}`
   const named = [pathParameter('name', `name of the ${resource.kind}`), ...own]
   const item = `${collection}/{name}`
+  // No strategic merge of custom resources.
+  const patches = resource.structural ? patchTypes.slice(0, 2) : patchTypes
   return {
     [collection]: pathItem(resource, collectionMethods(component, resource.verbs), own, scope),
-    [item]: pathItem(resource, updateMethods(component, resource.verbs), named, scope),
+    [item]: pathItem(resource, updateMethods(component, resource.verbs, patches), named, scope),
     ...Object.fromEntries(
       Object.entries(resource.subresources).map(([sub, { verbs }]) => [
         `${item}/${sub}`,
-        pathItem(resource, updateMethods(component, verbs), named, scope, sub),
+        pathItem(resource, updateMethods(component, verbs, patches), named, scope, sub),
       ]),
     ),
     ...Object.fromEntries(
@@ -233,7 +238,7 @@ export function rootOf({ group, version }: Pick<Resource, 'group' | 'version'>):
 
 /** All paths of the resource. */
 export function pathsOf(resource: Resource): Json {
-  const component = componentName(schemaOf(resource))
+  const component = kindComponentName(resource)
   const root = rootOf(resource)
   const scope = resource.namespaced ? 'Namespaced' : ''
   const own = resource.namespaced ? [pathParameter('namespace', 'object name and auth scope')] : []

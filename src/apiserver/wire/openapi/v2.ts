@@ -2,10 +2,13 @@
  * OpenAPI v2 in protobuf (gnostic's messages), made from the same schemas as v3. kubectl below 1.27 knows nothing else,
  * and newer ones ask for it where v3 has no PATCH to look at: reviews, which are only created.
  */
+import type { StructuralSchema } from '../../../kube/rollcall/kind.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { type ServedDocument, servedDocument } from '../document.ts'
 import { componentName, type GroupVersionKind } from './components.ts'
-import { kindOf, rootOf } from './paths.ts'
+import { customComponentName, metadataDescription, objectMetaComponent } from './custom-schema.ts'
+import { kindOf, structuralOf } from './kind-component.ts'
+import { rootOf } from './paths.ts'
 import { booleanField, field, type Message, message } from './protobuf-writer.ts'
 import { type Schema, type SchemaField, schemaNamed, schemaOf } from './schema.ts'
 import { wellKnownTypes } from './well-known.ts'
@@ -69,6 +72,32 @@ function definition(schema: Schema, kinds: readonly GroupVersionKind[]): Message
   )
 }
 
+/** A structural schema; of a value that may have any fields no type is told, as kubectl would refuse those it does not know. */
+function structuralSchema(schema: StructuralSchema, more: readonly Message[] = []): Message {
+  const { type, description = '', format, required = [], properties, items, additionalProperties } = schema
+  if (schema['x-kubernetes-preserve-unknown-fields']) return message(schemaDescription(description), more)
+  const fields = Object.entries(properties ?? {}).map(([name, one]) => named(name, structuralSchema(one)))
+  return message(
+    format ? schemaFormat(format) : undefined,
+    schemaDescription(description),
+    required.map(schemaRequired),
+    additionalProperties && schemaAdditional(structuralSchema(additionalProperties)),
+    schemaType(type),
+    items && schemaItems(structuralSchema(items)),
+    fields.length > 0 ? schemaProperties(fields) : undefined,
+    more,
+  )
+}
+
+function customDefinition(structural: StructuralSchema, kind: GroupVersionKind): Message {
+  const { metadata: _metadata, ...properties } = structural.properties ?? {}
+  const metadata = message(schemaRef(objectMetaComponent), schemaDescription(metadataDescription))
+  return structuralSchema({ ...structural, properties }, [
+    schemaProperties([named('metadata', metadata)]),
+    schemaExtension('x-kubernetes-group-version-kind', [kind]),
+  ])
+}
+
 /** Every type that the kinds lead to, by component name. */
 function definitionsOf(resources: readonly Resource[]): Map<string, Message> {
   const found = new Map<string, Message>()
@@ -83,7 +112,12 @@ function definitionsOf(resources: readonly Resource[]): Map<string, Message> {
     found.set(componentName(schema), definition(schema, kinds))
     for (const { type: below } of schema.fields.values()) visit(below)
   }
-  for (const resource of resources) visit(schemaOf(resource).name, [kindOf(resource)])
+  for (const resource of resources) {
+    const structural = structuralOf(resource)
+    if (structural) found.set(customComponentName(resource), customDefinition(structural, kindOf(resource)))
+    else visit(schemaOf(resource).name, [kindOf(resource)])
+  }
+  visit('ObjectMeta')
   return found
 }
 

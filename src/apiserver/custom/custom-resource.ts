@@ -1,0 +1,96 @@
+/** A kind of ours as a resource of the embedded API: what a cluster makes of its CustomResourceDefinition. */
+import type { RollcallKind } from '../../kube/rollcall/kind.ts'
+import { objectSchema } from '../../kube/rollcall/object-schema.ts'
+import type { KubeObject } from '../../kube/types.ts'
+import type { StoredResource, Subresource, Verb } from '../resources/resource.ts'
+import { storedDefaults } from '../resources/stored-defaults.ts'
+import type { FieldError } from '../wire/field-error.ts'
+import { applyDefaults } from './apply-defaults.ts'
+import { fieldErrorOf } from './complaint.ts'
+import { printerColumns } from './printer-columns.ts'
+import { valueErrors } from './validate-value.ts'
+
+interface CustomObject extends KubeObject {
+  spec?: unknown
+  status?: unknown
+}
+
+/** In the order in which Kubernetes names them for custom resources. */
+const verbs: readonly Verb[] = [
+  'delete',
+  'deletecollection',
+  'get',
+  'list',
+  'patch',
+  'create',
+  'update',
+  'watch',
+]
+
+/** Schema first; what it cannot say is asked only of objects that it accepts, as CEL rules are. */
+function judge(kind: RollcallKind): (object: CustomObject, previous?: CustomObject) => FieldError[] {
+  const schema = objectSchema(kind)
+  // What was stored may be older than the schema, and not of the types that complaints rely on.
+  const complaintsOf = (object: CustomObject) =>
+    kind.complaints && valueErrors(schema, object, '').length === 0 ? kind.complaints(object) : []
+  return (object, previous) => {
+    const errors = valueErrors(schema, object, '', previous)
+    if (errors.length > 0) return errors
+    const complaints = complaintsOf(object)
+    const before = previous && complaints.length > 0 ? complaintsOf(previous) : []
+    return complaints.filter(complaint => !before.includes(complaint)).map(fieldErrorOf)
+  }
+}
+
+function withStatusOf(next: CustomObject, previous: CustomObject): void {
+  if (previous.status === undefined) delete next.status
+  else next.status = structuredClone(previous.status)
+}
+
+/** Changes status alone: not even metadata. */
+function status(
+  defaults: (object: CustomObject) => void,
+  judged: ReturnType<typeof judge>,
+): Subresource<CustomObject> {
+  return {
+    verbs: ['get', 'patch', 'update'],
+    prepareForUpdate(next, previous) {
+      const { status: given } = next
+      for (const key of Object.keys(next)) Reflect.deleteProperty(next, key)
+      Object.assign(next, structuredClone(previous))
+      if (given === undefined) delete next.status
+      else next.status = given
+      defaults(next)
+    },
+    validateUpdate: judged,
+  }
+}
+
+/** Throws RangeError when a column's JSONPath cannot be read. */
+export function customResource(kind: RollcallKind): StoredResource<CustomObject> {
+  const schema = objectSchema(kind)
+  const judged = judge(kind)
+  const defaults = (object: CustomObject) => applyDefaults(schema, object)
+  return {
+    ...storedDefaults,
+    ...kind.ref,
+    singular: kind.singular,
+    shortNames: kind.shortNames,
+    verbs,
+    columns: printerColumns(kind.columns),
+    structural: schema,
+    prepareForCreate(object) {
+      delete object.status
+      defaults(object)
+    },
+    prepareForUpdate(next, previous) {
+      withStatusOf(next, previous)
+      defaults(next)
+    },
+    validate: object => judged(object),
+    validateUpdate: judged,
+    subresources: kind.status ? { status: status(defaults, judged) } : {},
+    hasGeneration: true,
+    allowUnconditionalUpdate: false,
+  }
+}
