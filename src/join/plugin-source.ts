@@ -1,10 +1,10 @@
 import { systemCode } from '../errors.ts'
+import { socketProblem } from '../keys/socket-safety.ts'
 import { isRecord } from '../kube/json.ts'
 import type { ConnectionConfig } from '../kube/transport.ts'
 import type { Clock, Disk, Net } from '../ports.ts'
 import type { AcquireContext, Acquired, CredentialSource, NothingReason } from './credential-sources.ts'
 import { readCredentialStatus } from './credential-status.ts'
-import { socketProblem } from './socket-safety.ts'
 
 export interface PluginSourceOptions {
   /** Path of the plugin's unix socket. */

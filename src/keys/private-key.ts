@@ -5,6 +5,7 @@ import type { Random } from '../ports.ts'
 import { algorithmFacts, type SignatureAlgorithm } from '../x509/algorithms.ts'
 import { parsePublicKey } from '../x509/public-key.ts'
 import { Secret } from './secret.ts'
+import { signatureAlgorithmOf } from './signature-algorithm.ts'
 import type { Signer } from './signer.ts'
 
 /** The keys Rollcall makes. */
@@ -112,25 +113,5 @@ function importKey(text: string): KeyObject {
   } catch {
     // node's error may quote the input; this one must not.
     throw new RollcallError('X509_MALFORMED', 'the private key in the PEM text cannot be read')
-  }
-}
-
-function signatureAlgorithmOf(keyType: string): SignatureAlgorithm {
-  switch (keyType) {
-    case 'P-256':
-      return 'ecdsa-with-SHA256'
-    case 'P-384':
-      return 'ecdsa-with-SHA384'
-    case 'P-521':
-      return 'ecdsa-with-SHA512'
-    case 'Ed25519':
-      return 'Ed25519'
-    default:
-      // Go's x509.CreateCertificate signs with SHA-256 for every RSA key.
-      if (keyType.startsWith('RSA-')) return 'sha256WithRSAEncryption'
-      throw new RollcallError(
-        'X509_UNSUPPORTED_KEY',
-        `cannot sign with a key of type ${keyType}; use ECDSA P-256`,
-      )
   }
 }
