@@ -139,6 +139,16 @@ const kinds = {
   PREPARED_SPENT: {
     meaning: 'A prepared certificate was already signed, or is not for this CA; prepare it again.',
   },
+  // trust and rollover
+  TRUST_BUNDLE_REFUSED: {
+    meaning:
+      'A bundle of trust anchors is not taken; the sentence says which rule. What was trusted before still is.',
+    exit: 1,
+  },
+  TRUST_CEREMONY_INVALID: {
+    meaning: 'The trust roots are asked to sign something unfit; nothing was signed.',
+    exit: 1,
+  },
   // pods
   POD_RUNTIME_UNAVAILABLE: {
     meaning: 'Static pods cannot be run now; the sentence says what is missing. It is tried again.',
