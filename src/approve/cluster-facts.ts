@@ -1,5 +1,6 @@
 /** What judgement knows of the cluster, kept up to date: Nodes, who is certified for what, inventory, reserved addresses. */
 import { startReflector } from '../kube/reflector.ts'
+import { isRestrictedLabel } from '../kube/restricted-labels.ts'
 import { type KubeNode, resources } from '../kube/types.ts'
 import { retryDelay } from '../kube/work-queue.ts'
 import { sleep } from '../ports.ts'
@@ -8,7 +9,7 @@ import { CertifiedIndex } from './certified-addresses.ts'
 import type { ApprovalOptions } from './controller.ts'
 import type { Facts } from './facts.ts'
 import { type FollowedInventory, followInventory } from './inventory/follow-inventory.ts'
-import { controlPlaneLabel, isRestrictedLabel } from './node-labels.ts'
+import { controlPlaneLabel } from './node-labels.ts'
 import { followReserved } from './reserved/follow-reserved.ts'
 
 export interface ClusterFacts {

@@ -6,11 +6,15 @@
 import { approvalReasons } from './approval-reasons.ts'
 import { dampedDenial } from './damped-denial.ts'
 import type { Facts, ReadFacts } from './facts.ts'
+import { actedUpon, inMode } from './policy-mode.ts'
+import { termsOf } from './policy-terms.ts'
 import type { Rule } from './rule.ts'
 import { accessReviewed } from './rules/access-reviewed.ts'
 import { clientWithoutSan } from './rules/client-without-san.ts'
 import { evidenceAvailable } from './rules/evidence-available.ts'
 import { exactUsages } from './rules/exact-usages.ts'
+import { keyAllowed } from './rules/key-allowed.ts'
+import { lifetimeInRange } from './rules/lifetime-in-range.ts'
 import { newestRequest } from './rules/newest-request.ts'
 import { noOtherNodesAddress } from './rules/no-other-nodes-address.ts'
 import { noReservedName } from './rules/no-reserved-name.ts'
@@ -19,13 +23,16 @@ import { nodePresent } from './rules/node-present.ts'
 import { nodeSubject } from './rules/node-subject.ts'
 import { kindOf, ourSigner } from './rules/our-signer.ts'
 import { policyPresent } from './rules/policy-present.ts'
+import { poolsKnown } from './rules/pools-known.ts'
 import { requesterIsNode } from './rules/requester-is-node.ts'
 import { sanOnlyExtension } from './rules/san-only-extension.ts'
+import { sansAllowed } from './rules/sans-allowed.ts'
 import { sansProven } from './rules/sans-proven.ts'
 import { servingSanTypes } from './rules/serving-san-types.ts'
 import { strongKey } from './rules/strong-key.ts'
 import { unambiguous } from './rules/unambiguous.ts'
 import { undecided } from './rules/undecided.ts'
+import { usagesAllowed } from './rules/usages-allowed.ts'
 import { wellFormed } from './rules/well-formed.ts'
 import { withinBudget } from './rules/within-budget.ts'
 import type { Objection, RuleOutcome, Verdict } from './verdict.ts'
@@ -37,16 +44,21 @@ const requestRules: readonly Rule<ReadFacts>[] = [
   strongKey,
   nodeSubject,
   newestRequest,
+  poolsKnown,
+  keyAllowed,
   exactUsages,
+  usagesAllowed,
   sanOnlyExtension,
   clientWithoutSan,
   servingSanTypes,
+  sansAllowed,
   noReservedName,
   unambiguous,
   evidenceAvailable,
   noOtherNodesAddress,
   nodePresent,
   sansProven,
+  lifetimeInRange,
   nodeMayBootstrap,
   withinBudget,
   accessReviewed,
@@ -58,19 +70,20 @@ export const rules: readonly { name: string; sentence: string }[] = [...intakeRu
 export function judge(facts: Facts): Verdict {
   const outcomes: RuleOutcome[] = []
   const refused = firstObjection(intakeRules, facts, outcomes)
-  if (refused) return verdictOn(refused, facts, outcomes)
+  if (refused) return inMode(verdictOn(refused, facts, outcomes), facts.policy?.mode)
   // One object for all rules of this judgement: what they find out together is kept by it.
   const read = withRequest(facts)
   const objection = firstObjection(requestRules, read, outcomes)
-  if (objection) return verdictOn(objection, facts, outcomes)
-  return { outcome: 'Approve', reasons: approvalReasons(read), rules: outcomes }
+  if (objection) return inMode(verdictOn(objection, facts, outcomes), termsOf(read).mode)
+  const approval: Verdict = { outcome: 'Approve', reasons: approvalReasons(read), rules: outcomes }
+  return inMode(approval, termsOf(read).mode)
 }
 
 function verdictOn(objection: Objection, facts: Facts, outcomes: readonly RuleOutcome[]): Verdict {
   const notReached = rules
     .slice(outcomes.length)
     .map(({ name, sentence }): RuleOutcome => ({ rule: name, sentence, outcome: 'NotReached' }))
-  const { code, message, ...decision } = dampedDenial(objection, facts)
+  const { code, message, ...decision } = dampedDenial(actedUpon(objection, facts.policy), facts)
   return { ...decision, reasons: [{ code, message }], rules: [...outcomes, ...notReached] }
 }
 

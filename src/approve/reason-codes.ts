@@ -55,7 +55,8 @@ export const reasonCodes = {
   NoPolicy: {
     outcomes: 'Hold',
     meaning: 'No policy says how serving requests are judged.',
-    remedy: 'Start `rollcall controller` with --policy, or decide by hand.',
+    remedy:
+      'Create a CertificatePolicy named default, start `rollcall controller` with --policy, or decide by hand.',
   },
   RequesterNotNode: {
     outcomes: 'Deny, Ignore',
@@ -105,6 +106,16 @@ export const reasonCodes = {
     meaning: 'A DNS SAN is no host name, or there is no SAN.',
     remedy: 'Correct the host name; a node without addresses waits for its cloud provider.',
   },
+  SanNotAllowed: {
+    outcomes: 'Deny',
+    meaning: 'A SAN is not among the names or in the ranges that the policy allows, or there are too many.',
+    remedy: 'Correct the name of the node, or `sans` of the policy.',
+  },
+  LifetimeOutOfRange: {
+    outcomes: 'Deny',
+    meaning: 'spec.expirationSeconds is not within `lifetime` of the policy.',
+    remedy: 'Ask for less, or for none: then the signer says.',
+  },
   ReservedName: {
     outcomes: 'Deny',
     meaning:
@@ -153,6 +164,17 @@ export const reasonCodes = {
     outcomes: 'Wait, Deny',
     meaning: 'The node was approved more often within the hour than approvalsPerHour.',
     remedy: 'See why it asks so often.',
+  },
+  ManualApproval: {
+    outcomes: 'Hold',
+    meaning: 'No rule objects; the policy or the pool of the node is in mode manual, so a person decides.',
+    remedy: '`rollcall csr approve`, or `mode: enforce` in the policy.',
+  },
+  DryRun: {
+    outcomes: 'Ignore',
+    meaning:
+      'The policy or the pool of the node is in mode dryRun: the message says what would have been decided.',
+    remedy: '`mode: enforce` in the policy, or decide by hand.',
   },
   AccessNotReviewed: {
     outcomes: 'Retry',

@@ -1,9 +1,10 @@
 import { hostname } from 'node:os'
 import type { Command } from 'commander'
 import { collectDefaultMetrics, Registry } from 'prom-client'
+import { parsePolicies } from '../approve/policy-document.ts'
+import { policyOf } from '../approve/policy-presets.ts'
 import { parseCertificateLifetime } from '../cluster/go-duration.ts'
 import { hostPorts } from '../cluster/host-ports.ts'
-import { parsePolicyFile } from '../cluster/policy-file.ts'
 import { type ControllerName, clusterControllers, controllerNames } from '../controller/controller-name.ts'
 import type { SigningCa } from '../controller/options.ts'
 import { startControllers } from '../controller/start-controllers.ts'
@@ -57,7 +58,7 @@ async function controller(flags: ControllerFlags, io: CommandIo): Promise<void> 
   const policy =
     flags.policy === undefined
       ? undefined
-      : parsePolicyFile(await read(flags.policy, '--policy'), flags.policy)
+      : policyOf(parsePolicies(await read(flags.policy, '--policy'), flags.policy)[0]?.spec ?? {})
   const rootCertificates =
     flags.rootCaFile === undefined ? '' : await read(flags.rootCaFile, '--root-ca-file')
   const certificateLifetimeSeconds = parseCertificateLifetime(flags.certLifetime)

@@ -1,15 +1,16 @@
 /** How well a name or address is known to be a node's. */
+import type { PolicyEvidence } from '../../kube/rollcall/certificate-policy/spec.ts'
 
 /**
  * Weakest first. LiveCertificate: the node's certificate names it already, which proves what was true then (K1: never
- * enough). NodeStatus: the node says so itself. Inventory: somebody says so whom the node cannot talk for.
+ * enough). NodeStatus: the node says so itself. ProtectedNodeStatus: the Node says so, and the node cannot write that.
+ * Inventory: somebody says so whom the node cannot talk for.
  */
-const levels = ['LiveCertificate', 'NodeStatus', 'Inventory'] as const
+const levels = ['LiveCertificate', 'NodeStatus', 'ProtectedNodeStatus', 'Inventory'] as const
 export type EvidenceLevel = (typeof levels)[number]
 
 /** What a policy may ask for. */
-export type RequiredEvidence = Exclude<EvidenceLevel, 'LiveCertificate'>
-export const requiredEvidence: readonly RequiredEvidence[] = ['NodeStatus', 'Inventory']
+export type RequiredEvidence = PolicyEvidence
 
 /** 1 for the weakest level; no evidence at all is 0. */
 export function strengthOf(level: EvidenceLevel): number {

@@ -11,7 +11,7 @@ export const policyPresent: Rule<Facts> = {
       outcome: 'Hold',
       code: 'NoPolicy',
       message:
-        'no approval policy says how serving requests are judged; create one, or decide with `kubectl certificate approve`',
+        'no policy says how serving requests are judged; create a CertificatePolicy named default, start the controller with --policy FILE, or decide with `kubectl certificate approve`',
     }
   },
 }

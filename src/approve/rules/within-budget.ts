@@ -1,5 +1,5 @@
 import type { ReadFacts } from '../facts.ts'
-import { defaultApprovalsPerHour } from '../policy.ts'
+import { termsOf } from '../policy-terms.ts'
 import { type Rule, waitOrDeny } from '../rule.ts'
 import { answerHeldUntil } from '../waiting.ts'
 
@@ -8,7 +8,7 @@ export const withinBudget: Rule<ReadFacts> = {
   sentence:
     'The node has not had more certificates of this signer within the hour than the policy lets it have.',
   check(facts) {
-    const most = facts.policy?.approvalsPerHour ?? defaultApprovalsPerHour
+    const most = termsOf(facts).approvalsPerHour
     const had = facts.history?.approvals ?? 0
     if (had < most) return undefined
     const message = `the node was approved ${had} times within the hour; at most ${most} are allowed`
