@@ -2,7 +2,7 @@
  * Writes src/apiserver/wire/openapi/types.ts and pod-types.ts: the fields and descriptions of every type that the
  * embedded API serves. Which fields there are and of which type comes from src/kube/protobuf (Kubernetes 1.36),
  * descriptions and which fields are required from the declarations of the package kubernetes-types, merge keys from
- * src/kube/patch. Of Pods only the first sentence of each description is kept: they are here to be looked at.
+ * src/kube/patch. CustomResourceDefinitions, which nobody sends, are described by the declarations alone. Of Pods only the first sentence of each description is kept: they are here to be looked at.
  *
  *   node scripts/generate-openapi.ts
  */
@@ -17,7 +17,7 @@ const declarations = new URL('../node_modules/kubernetes-types/', import.meta.ur
 /** Packages, and where the declarations lie that describe them; the first that has a type of a name is meant by it. */
 const modules: readonly [module: string, file: string][] = [
   ...['meta', 'core', 'certificates', 'coordination', 'authentication', 'authorization', 'rbac', 'storage'],
-  ...['discovery', 'node'],
+  ...['discovery', 'node', 'apiextensions'],
 ].map(module => [module, `${module}/v1`])
 modules.push(['certificates.v1beta1', 'certificates/v1alpha1'])
 
@@ -29,15 +29,30 @@ const renamed: Readonly<Record<string, string>> = {
 
 /** Types of answers, which no client sends. */
 const answers = ['Status', 'StatusDetails', 'StatusCause', 'ListMeta']
+/** The kind that is read only, with all that it is made of. */
+const readOnly = 'CustomResourceDefinition'
+/** Fields of a schema that the declarations lack, and those whose numbers are not int32. */
+const schemaFields: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(['maximum', 'minimum', 'multipleOf'].map(name => [name, 'double'])),
+  'x-kubernetes-embedded-resource': 'bool',
+  'x-kubernetes-int-or-string': 'bool',
+  'x-kubernetes-list-map-keys': '[]string',
+  'x-kubernetes-list-type': 'string',
+  'x-kubernetes-map-type': 'string',
+  'x-kubernetes-preserve-unknown-fields': 'bool',
+  'x-kubernetes-validations': '[]ValidationRule',
+}
 /** Types with a JSON form of their own, described by hand in openapi/well-known.ts. */
-const wellKnown = ['Time', 'MicroTime', 'Quantity', 'FieldsV1', 'ExtraValue', 'IntOrString']
+const wellKnown = ['Time', 'MicroTime', 'Quantity', 'FieldsV1', 'ExtraValue', 'IntOrString', 'JSON']
+wellKnown.push('JSONSchemaPropsOrArray', 'JSONSchemaPropsOrBool', 'JSONSchemaPropsOrStringArray')
 /** Fields that are int64; all other numbers are int32. */
 const int64 = new Set(
   (
     'generation observedGeneration gracePeriodSeconds deletionGracePeriodSeconds terminationGracePeriodSeconds ' +
     'activeDeadlineSeconds remainingItemCount sizeBytes capacity seconds tolerationSeconds runAsUser runAsGroup fsGroup ' +
     'supplementalGroups uid gid TokenRequestSpec.expirationSeconds ServiceAccountTokenProjection.expirationSeconds ' +
-    'StorageTokenRequest.expirationSeconds nodeAllocatableUpdatePeriodSeconds resourceSliceCount DeviceAttribute.int'
+    'StorageTokenRequest.expirationSeconds nodeAllocatableUpdatePeriodSeconds resourceSliceCount DeviceAttribute.int ' +
+    'maxItems maxLength maxProperties minItems minLength minProperties'
   ).split(' '),
 )
 
@@ -135,8 +150,25 @@ const pods = messagesOf('Pod', workloadMessages)
 const podTypes = new Set(pods.map(([name]) => name))
 const services = messagesOf('Service', workloadMessages).filter(([name]) => !podTypes.has(name))
 const served = [...parseMessages(messages), ...services, ...parseMessages(clusterMessages), ...pods]
-for (const name of answers) {
-  served.push([name, [...(declarationOf(name)?.fields ?? [])].map(([key, { type }]) => [key, type])])
+const declaredFields = (name: string): Fields =>
+  [...(declarationOf(name)?.fields ?? [])].map(([key, { type }]) => [key, type])
+for (const name of answers) served.push([name, declaredFields(name)])
+served.push(...definitionMessages())
+
+/** The read-only kind and the types below it that no other kind has. */
+function definitionMessages(): [string, Fields][] {
+  const known = new Set([...served.map(([name]) => name), ...wellKnown])
+  const found = new Map<string, Fields>()
+  const visit = (name: string) => {
+    if (known.has(name) || found.has(name) || !declarationOf(name)) return
+    const fields = new Map(declaredFields(name))
+    if (name === 'JSONSchemaProps')
+      for (const [key, type] of Object.entries(schemaFields)) fields.set(key, type)
+    found.set(name, [...fields])
+    for (const type of fields.values()) visit(elementOf(type))
+  }
+  visit(readOnly)
+  return [...found]
 }
 
 const byName = new Map(served)

@@ -5,6 +5,7 @@ import { reconcileBootstrapPolicy } from '../apiserver/access/bootstrap-policy.t
 import { createAccess } from '../apiserver/access/create-access.ts'
 import type { Api } from '../apiserver/api.ts'
 import { createApi } from '../apiserver/create-api.ts'
+import { putDefinitions } from '../apiserver/custom/put-definitions.ts'
 import { type RunningServer, serve } from '../apiserver/http/server.ts'
 import { createApiMetrics } from '../apiserver/metrics/prometheus.ts'
 import { createObjectReader } from '../apiserver/object-reader.ts'
@@ -17,6 +18,7 @@ import type { RunningControllers } from '../controller/options.ts'
 import { startControllers } from '../controller/start-controllers.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { encodeKubeconfig } from '../kube/encode-kubeconfig.ts'
+import { rollcallKinds } from '../kube/rollcall/index.ts'
 import { signerNames } from '../kube/types.ts'
 import type { Clock, Disk, Log, Random } from '../ports.ts'
 import type { LastingLedger } from '../sign/ledger.ts'
@@ -91,6 +93,7 @@ async function start(
   // Also when the PKI cannot be used: an open store keeps the process alive. Why it cannot be opened is thrown below.
   cleanups.push(() => opening.then(store => store.close()).catch(() => {}))
   const [pki, store] = await Promise.all([openPki(pkiOptions), opening])
+  await putDefinitions(rollcallKinds, { store, clock, random })
   const metrics = new Registry()
   // Looking at the event loop a hundred times a second, prom-client's default, would keep an idle machine awake.
   collectDefaultMetrics({ register: metrics, eventLoopMonitoringPrecision: 100 })

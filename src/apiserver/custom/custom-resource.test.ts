@@ -239,3 +239,18 @@ test(
     ])
   }),
 )
+
+test(
+  'the complaints of a kind see what was stored, and may forbid a change',
+  withTimetables(async ask => {
+    await ask('POST', collection, object('x', { from: 'a', cars: 1 }))
+    const patch = (spec: unknown) =>
+      ask('PATCH', `${collection}/x`, { spec }, { 'content-type': 'application/merge-patch+json' })
+    assert.equal((await patch({ class: 'first' })).status, 200)
+    const { status, json } = await patch({ cars: 2 })
+    assert.equal(status, 422)
+    assert.deepEqual(json.details.causes, [
+      { reason: 'FieldValueForbidden', message: 'Forbidden: the train is made up', field: 'spec.cars' },
+    ])
+  }),
+)

@@ -31,12 +31,15 @@ const verbs: readonly Verb[] = [
 function judge(kind: RollcallKind): (object: CustomObject, previous?: CustomObject) => FieldError[] {
   const schema = objectSchema(kind)
   // What was stored may be older than the schema, and not of the types that complaints rely on.
-  const complaintsOf = (object: CustomObject) =>
-    kind.complaints && valueErrors(schema, object, '').length === 0 ? kind.complaints(object) : []
+  const fits = (object: CustomObject) => valueErrors(schema, object, '').length === 0
+  const complaintsOf = (object: CustomObject, previous?: CustomObject) =>
+    kind.complaints && fits(object)
+      ? kind.complaints(object, previous && fits(previous) ? previous : undefined)
+      : []
   return (object, previous) => {
     const errors = valueErrors(schema, object, '', previous)
     if (errors.length > 0) return errors
-    const complaints = complaintsOf(object)
+    const complaints = complaintsOf(object, previous)
     const before = previous && complaints.length > 0 ? complaintsOf(previous) : []
     return complaints.filter(complaint => !before.includes(complaint)).map(fieldErrorOf)
   }

@@ -8,6 +8,7 @@ import { clusterTrustBundles } from './clustertrustbundles.ts'
 import { configMaps } from './configmaps.ts'
 import { csiDrivers } from './csidrivers.ts'
 import { csiNodes } from './csinodes.ts'
+import { customResourceDefinitions } from './customresourcedefinitions.ts'
 import { endpoints } from './endpoints.ts'
 import { endpointSlices } from './endpointslices.ts'
 import { events } from './events.ts'
@@ -57,5 +58,6 @@ export const allResources: readonly Resource[] = [
   roles,
   csiDrivers,
   csiNodes,
+  customResourceDefinitions,
   ...rollcallKinds.map(customResource),
 ]

@@ -51,8 +51,11 @@ export interface RollcallKind {
   spec: StructuralSchema
   status?: StructuralSchema
   columns: readonly PrinterColumn[]
-  /** What a schema cannot say: complaints as `spec.pools[1].name: Duplicate value: "a"`. */
-  complaints?(object: unknown): string[]
+  /**
+   * What a schema cannot say: complaints as `spec.pools[1].name: Duplicate value: "a"`. Asked only of objects that the
+   * schema accepts; `previous` is the stored one at an update, for rules that forbid changes.
+   */
+  complaints?(object: unknown, previous?: unknown): string[]
 }
 
 /** A cluster-scoped kind in our group. */

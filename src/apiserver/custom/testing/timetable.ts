@@ -2,7 +2,7 @@
 import { clusterKind, type RollcallKind } from '../../../kube/rollcall/kind.ts'
 
 interface Timetable {
-  spec?: { from?: string; to?: string }
+  spec?: { from?: string; to?: string; cars?: number }
 }
 
 export const timetable: RollcallKind = {
@@ -65,8 +65,12 @@ export const timetable: RollcallKind = {
     },
     { name: 'Departs', type: 'date', jsonPath: '.spec.departs', description: 'When it leaves.', priority: 1 },
   ],
-  complaints(object) {
+  complaints(object, previous) {
     const { spec = {} } = object as Timetable
-    return spec.from === spec.to ? [`spec.to: Invalid value: "${spec.to}": must lead elsewhere`] : []
+    const { spec: before = spec } = (previous ?? {}) as Timetable
+    return [
+      ...(spec.from === spec.to ? [`spec.to: Invalid value: "${spec.to}": must lead elsewhere`] : []),
+      ...(spec.cars === before.cars ? [] : ['spec.cars: Forbidden: the train is made up']),
+    ]
   },
 }

@@ -10,7 +10,10 @@ export interface GroupVersionKind {
 
 type Json = Record<string, unknown>
 
-const packages: Readonly<Record<string, string>> = { meta: 'io.k8s.apimachinery.pkg.apis.meta.v1' }
+const packages: Readonly<Record<string, string>> = {
+  meta: 'io.k8s.apimachinery.pkg.apis.meta.v1',
+  apiextensions: 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1',
+}
 
 /** E.g. `io.k8s.api.core.v1.Node`. */
 export function componentName({ module, name, ownName = name }: Schema): string {

@@ -24,7 +24,7 @@ export interface Schema {
   fields: ReadonlyMap<string, SchemaField>
 }
 
-const fieldSyntax = /^(\w+)(\*?) (\[\]|\{\})?(\w+)(~(\w*))? ?(.*)$/
+const fieldSyntax = /^([\w$-]+)(\*?) (\[\]|\{\})?(\w+)(~(\w*))? ?(.*)$/
 const shapes: Readonly<Record<string, SchemaField['shape']>> = { '[]': 'list', '{}': 'map' }
 
 const unescaped = (text: string) =>

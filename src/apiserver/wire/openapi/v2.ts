@@ -34,7 +34,9 @@ const schemaExtension = (name: string, value: unknown) => field(31, extension(na
 function plainSchema(type: string): Message[] {
   const { openapi } = wellKnownTypes[type] ?? { openapi: { type: 'string' } }
   if (type === 'ExtraValue') return [schemaType('array'), schemaItems(schemaType('string'))]
-  const { type: jsonType = 'string', format } = openapi as { type?: string; format?: string }
+  const { type: own, format, oneOf } = openapi as { type?: string; format?: string; oneOf?: unknown }
+  const jsonType = own ?? (oneOf ? 'string' : undefined)
+  if (!jsonType) return []
   return [schemaType(jsonType), ...(format ? [schemaFormat(format)] : [])]
 }
 

@@ -10,6 +10,7 @@ export interface WellKnownType {
 
 const wrong = 'wrong type'
 const meta = 'io.k8s.apimachinery.pkg.apis.meta.v1'
+const apiextensions = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1'
 
 const text = (value: unknown) => (typeof value === 'string' ? undefined : wrong)
 
@@ -57,6 +58,13 @@ function quantity(value: unknown): string | undefined {
     ? undefined
     : "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 }
+
+/** Parts of CustomResourceDefinitions, which are read only: nothing is to be checked. */
+const anything = (name: string, description: string): WellKnownType => ({
+  component: `${apiextensions}.${name}`,
+  openapi: { description },
+  complaint: () => undefined,
+})
 
 export const wellKnownTypes: Readonly<Record<string, WellKnownType>> = {
   string: { openapi: { type: 'string' }, complaint: text },
@@ -111,6 +119,26 @@ export const wellKnownTypes: Readonly<Record<string, WellKnownType>> = {
     },
     complaint: value => (typeof value === 'object' && value !== null ? undefined : wrong),
   },
+  double: {
+    openapi: { type: 'number', format: 'double' },
+    complaint: value => (typeof value === 'number' ? undefined : wrong),
+  },
+  JSON: anything(
+    'JSON',
+    'JSON represents any valid JSON value. These types are supported: bool, int64, float64, string, []interface{}, map[string]interface{} and nil.',
+  ),
+  JSONSchemaPropsOrArray: anything(
+    'JSONSchemaPropsOrArray',
+    'JSONSchemaPropsOrArray represents a value that can either be a JSONSchemaProps or an array of JSONSchemaProps. Mainly here for serialization purposes.',
+  ),
+  JSONSchemaPropsOrBool: anything(
+    'JSONSchemaPropsOrBool',
+    'JSONSchemaPropsOrBool represents JSONSchemaProps or a boolean value. Defaults to true for the boolean property.',
+  ),
+  JSONSchemaPropsOrStringArray: anything(
+    'JSONSchemaPropsOrStringArray',
+    'JSONSchemaPropsOrStringArray represents a JSONSchemaProps or a string array.',
+  ),
   ExtraValue: {
     openapi: { type: 'array', items: { type: 'string', default: '' } },
     complaint: value =>

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { definitionOf } from '../../kube/rollcall/definition.ts'
+import { seededRandom } from '../../testing/seeded-random.ts'
+import { customResourceDefinitions } from '../resources/customresourcedefinitions.ts'
+import { smallApi } from '../testing/small-api.ts'
+import { putDefinitions } from './put-definitions.ts'
+import { timetable } from './testing/timetable.ts'
+
+const url = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+const name = 'timetables.rollcall.dev'
+const random = seededRandom(1)
+
+interface Definition {
+  metadata: { name: string; resourceVersion: string; generation: number }
+  spec: { names: Record<string, unknown> }
+  status: { conditions: { type: string; status: string }[] }
+}
+
+test('the definitions of our kinds are there to be read, established, and nobody can write them', async () => {
+  const { api, store, clock, call, handle } = smallApi({ resources: [customResourceDefinitions] })
+  await putDefinitions([timetable], { store, clock, random })
+  const definition = await call<Definition>('GET', `${url}/${name}`)
+  const { spec } = JSON.parse(JSON.stringify(definitionOf(timetable)))
+  assert.deepEqual(definition.spec, { ...spec, conversion: { strategy: 'None' } })
+  assert.deepEqual(
+    definition.status.conditions.map(({ type, status }) => [type, status]),
+    [
+      ['NamesAccepted', 'True'],
+      ['Established', 'True'],
+    ],
+  )
+  for (const method of ['PUT', 'PATCH', 'DELETE'])
+    assert.equal((await handle(method, `${url}/${name}`)).status, 405)
+  assert.equal((await handle('POST', url, definition)).status, 405)
+  await api.close()
+})
+
+test('a start changes no definition that is right, brings an older one up, and removes those of no kind', async () => {
+  const { api, store, clock, call } = smallApi({ resources: [customResourceDefinitions] })
+  const read = () => call<{ items: Definition[] }>('GET', url)
+  await putDefinitions([timetable], { store, clock, random })
+  const first = await read()
+  await clock.advance(60_000)
+  await putDefinitions([timetable], { store, clock, random })
+  assert.deepEqual(await read(), first)
+  await putDefinitions([{ ...timetable, shortNames: [] }], { store, clock, random })
+  const [changed] = (await read()).items
+  assert.equal(changed?.metadata.generation, 2)
+  assert.equal(changed?.spec.names.shortNames, undefined)
+  await putDefinitions([], { store, clock, random })
+  assert.deepEqual((await read()).items, [])
+  await api.close()
+})
