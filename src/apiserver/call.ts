@@ -12,6 +12,7 @@ import type { ResourceIndex } from './resource-index.ts'
 import type { StoredResource } from './resources/resource.ts'
 import type { SchemaChecks } from './schema-checks.ts'
 import type { Store } from './storage/store.ts'
+import type { Tunnels } from './tunnel/tunnels.ts'
 import type { Bookmarks } from './watch/bookmarks.ts'
 import type { WatchLines } from './watch/watch-event.ts'
 import type { WatchHub } from './watch/watch-hub.ts'
@@ -54,6 +55,8 @@ export interface Core {
   log: Log
   limits: Limits
   metrics?: ApiMetrics
+  /** Absent: no kubelet is reached through this API. */
+  tunnels?: Tunnels
   /** Absent: service accounts have no tokens. */
   tokenIssuer?: TokenIssuer
   /** Aborted when the API closes. */

@@ -26,6 +26,7 @@ import { whenComplete, withoutBody } from './response-end.ts'
 import { type SchemaChecks, servedSchemas } from './schema-checks.ts'
 import { observeWrites } from './storage/observe-writes.ts'
 import type { Store } from './storage/store.ts'
+import type { Tunnels } from './tunnel/tunnels.ts'
 import { Bookmarks } from './watch/bookmarks.ts'
 import { WatchLines } from './watch/watch-event.ts'
 import { WatchHub } from './watch/watch-hub.ts'
@@ -45,6 +46,8 @@ export interface ApiOptions {
   tokens?: { issuer: TokenIssuer; server(): string }
   /** Absent: nothing is counted, and /metrics is not served. */
   metrics?: ApiMetrics
+  /** The way to kubelets (logs, exec, proxy). Absent: there is none. */
+  tunnels?: Tunnels
   /** What is known of each kind's fields; those of wire/openapi when absent. */
   schemas?: SchemaChecks
   limits?: Partial<Limits>
@@ -124,6 +127,7 @@ function coreOf(options: ApiOptions, store: Store, closing: AbortSignal): Core {
     log,
     limits,
     ...(metrics && { metrics }),
+    ...(options.tunnels && { tunnels: options.tunnels }),
     ...(options.tokens && { tokenIssuer: options.tokens.issuer }),
     closing,
     watches,

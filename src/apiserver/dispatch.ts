@@ -8,6 +8,7 @@ import type { Call, Core } from './call.ts'
 import type { RequestInfo, ResourcePath } from './request-info.ts'
 import type { CreatedSubresource, Resource, StoredResource, Verb } from './resources/resource.ts'
 import { pageNotFound } from './response.ts'
+import { connect, connectsAs } from './tunnel/connect.ts'
 import { create } from './verbs/create.ts'
 import { createSubresource } from './verbs/create-subresource.ts'
 import { deleteOne } from './verbs/delete.ts'
@@ -57,6 +58,8 @@ export async function dispatch(
     warnings,
   }
   requireScope(resource, path, info.verb)
+  const connected = connectsAs(core, path)
+  if (connected) return connect(call, connected, info.verb)
   const response = resource.stored
     ? await answerStored({ ...call, resource }, info.verb)
     : review(call, requireReview(resource, path, info.verb))

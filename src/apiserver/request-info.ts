@@ -71,8 +71,9 @@ function resourcePath(path: string): ResourcePath | undefined {
     if (parts.length > 2 && !namespaceSubresources.includes(parts[2] ?? '')) parts.splice(0, 2)
   }
   const [plural = '', name = '', ...rest] = parts
-  // Deeper paths (proxy) are no resource of this server; they stay visible to authorization as a subresource.
-  return { group, version, plural, subresource: rest.join('/'), namespace, name }
+  // What is behind `proxy` is the node's. Other deeper paths are no resource; they stay visible to authorization.
+  const subresource = rest[0] === 'proxy' ? 'proxy' : rest.join('/')
+  return { group, version, plural, subresource, namespace, name }
 }
 
 function verbOf(method: string, resource: ResourcePath, query: URLSearchParams): string {

@@ -8,7 +8,17 @@ export async function withoutBody(response: ApiResponse): Promise<ApiResponse> {
 
 /** Calls `done` once when the answer is complete: at once, or when its stream is over. */
 export function whenComplete(response: ApiResponse, done: () => void): ApiResponse {
-  const { body } = response
+  const { body, takeOver } = response
+  if (takeOver) {
+    return {
+      ...response,
+      takeOver(connection, head) {
+        if (connection.destroyed) done()
+        else connection.once('close', done)
+        takeOver(connection, head)
+      },
+    }
+  }
   if (body instanceof Uint8Array) {
     done()
     return response

@@ -13,6 +13,9 @@ import type { ObjectReader } from '../apiserver/reader.ts'
 import { allResources } from '../apiserver/resources/index.ts'
 import { openSqliteStore } from '../apiserver/storage/sqlite-store.ts'
 import type { Store } from '../apiserver/storage/store.ts'
+import { kubeadmAddressTypes } from '../apiserver/tunnel/kubelet-address.ts'
+import { createTunnelMetrics } from '../apiserver/tunnel/tunnel-metrics.ts'
+import { createTunnels } from '../apiserver/tunnel/tunnels.ts'
 import type { ApprovalPolicy } from '../approve/policy.ts'
 import type { RunningControllers } from '../controller/options.ts'
 import { startControllers } from '../controller/start-controllers.ts'
@@ -145,6 +148,15 @@ function openApi(
     audit: audit.sink,
     tokens: { issuer: tokenIssuer, server: () => address ?? '' },
     metrics: createApiMetrics(metrics),
+    // Unlike kube-apiserver by default, a kubelet that cannot prove its address is not spoken with.
+    tunnels: createTunnels({
+      clock,
+      reader,
+      clientCertificate: () => pki.apiserverKubeletClient,
+      certificateAuthority: () => pki.ca.pem,
+      addressTypes: kubeadmAddressTypes,
+      metrics: createTunnelMetrics(metrics),
+    }),
     readyChecks: {
       'poststarthook/rbac/bootstrap-roles': () => (address === undefined ? 'not finished' : undefined),
     },

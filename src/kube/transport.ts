@@ -2,6 +2,7 @@
  * One request to a Kubernetes API, whatever carries it: undici to any cluster, a function call into the embedded API's
  * handler, or the simulator's network. Values only, so all three are interchangeable.
  */
+import type { Duplex } from 'node:stream'
 import type { Secret } from '../keys/secret.ts'
 
 export interface ApiRequest {
@@ -14,6 +15,8 @@ export interface ApiRequest {
   body?: Uint8Array
   /** Aborting it ends the request or the stream. */
   signal?: AbortSignal
+  /** The connection it came on can be taken over by the answer. */
+  upgradable?: boolean
 }
 
 export interface ApiResponse {
@@ -22,6 +25,11 @@ export interface ApiResponse {
   headers: Record<string, string>
   /** A whole body, or for a watch a stream of chunks that ends when the server ends it or the signal aborts. */
   body: Uint8Array | AsyncIterable<Uint8Array>
+  /**
+   * Only for a request that is `upgradable`: instead of sending the answer, its connection is handed over, with the bytes
+   * that came behind the request. A client that has left by then is a connection that is destroyed.
+   */
+  takeOver?(connection: Duplex, head: Uint8Array): void
 }
 
 export interface Transport {

@@ -1,6 +1,7 @@
 import type { Clock } from '../../ports.ts'
 import type { Identity } from '../access/access.ts'
 import type { RequestInfo } from '../request-info.ts'
+import { isTunnel } from '../tunnel/connected-subresources.ts'
 import { FairQueue, type Refusal, type Release, type Seat } from './fair-queue.ts'
 import { type Flow, flowOf } from './flow.ts'
 import type { FairnessLimits } from './limits.ts'
@@ -49,7 +50,8 @@ export class Seats {
   take(info: RequestInfo, identity: Identity, signal: AbortSignal | undefined): Seat | Promise<Seat> {
     if (healthPaths.test(info.path)) return () => {}
     const flow = flowOf(identity)
-    return info.verb === 'watch' ? this.#watch(flow) : this.#request(flow, requestKind(info), signal)
+    const lasts = info.verb === 'watch' || isTunnel(info.resource)
+    return lasts ? this.#watch(flow) : this.#request(flow, requestKind(info), signal)
   }
 
   #watch(flow: Flow): Seat {

@@ -7,6 +7,7 @@ import {
   type ServerHttp2Session,
 } from 'node:http2'
 import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import { RollcallError, systemCode } from '../../errors.ts'
 import type { Secret } from '../../keys/secret.ts'
@@ -21,6 +22,7 @@ import { impersonationValues } from './impersonation-values.ts'
 import { peerOf } from './peer.ts'
 import { type BodyRefusal, readRequestBody } from './request-body.ts'
 import { respond } from './respond.ts'
+import { answerUpgrade, mayUpgrade } from './upgrade.ts'
 
 /** The serving pair, and the CAs (PEM) whose names are sent to clients that look for a certificate to present. */
 export interface ServerTls {
@@ -85,6 +87,14 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     handle(options, budget, request, response).catch((error: unknown) => {
       options.log.error('an answer could not be sent', { url: request.url, error: String(error) })
       response.stream?.destroy()
+    })
+  })
+  // node:http's option, which node:http2 does not hand on: only these requests are upgrades.
+  Object.assign(server, { shouldUpgradeCallback: mayUpgrade })
+  server.on('upgrade', (request: Http2ServerRequest, connection: Duplex, head: Uint8Array) => {
+    upgrade(options, request, connection, head).catch((error: unknown) => {
+      options.log.error('an answer could not be sent', { url: request.url, error: String(error) })
+      connection.destroy()
     })
   })
   await listen(server, port, host)
@@ -165,6 +175,20 @@ async function handle(
   } finally {
     share.giveBack()
   }
+}
+
+/** A request whose connection is to become something else; it has no body. */
+async function upgrade(
+  { api }: ServeOptions,
+  request: Http2ServerRequest,
+  connection: Duplex,
+  head: Uint8Array,
+): Promise<void> {
+  const gone = new AbortController()
+  connection.on('close', () => gone.abort(left))
+  connection.on('error', () => gone.abort(left))
+  const wanted = { ...apiRequest(request, noBody, gone.signal), upgradable: true }
+  await answerUpgrade(await api.handle(wanted, connectionPeer(request)), connection, head)
 }
 
 /** Undefined when nobody waits for it any more. */

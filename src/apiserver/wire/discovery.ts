@@ -1,5 +1,6 @@
 /** Which groups, versions and resources there are: aggregated discovery (v2, v2beta1) and the legacy lists. */
 import type { Resource } from '../resources/resource.ts'
+import { connectedSubresources } from '../tunnel/connected-subresources.ts'
 import { jsonDocument, type ServedDocument } from './document.ts'
 import { type DiscoveryForm, discoveryContentType } from './negotiate.ts'
 
@@ -24,6 +25,10 @@ function subresourcesOf(resource: Resource): ListedSubresource[] {
   const { subresources, createdSubresources = {} } = resource
   return [
     ...Object.entries(subresources).map(([name, { verbs }]) => ({ name, verbs })),
+    ...Object.entries(connectedSubresources(resource.group, resource.plural)).map(([name, connected]) => ({
+      name,
+      ...connected,
+    })),
     ...Object.entries(createdSubresources).map(([name, { kind }]) => ({ name, verbs: ['create'], kind })),
   ].sort((left, right) => (left.name < right.name ? -1 : 1))
 }
