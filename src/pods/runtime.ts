@@ -43,6 +43,12 @@ export interface ExecOrder {
   stdin: boolean
 }
 
+/** A stream that a runtime may serve by itself. */
+export type RuntimeStream =
+  | { kind: 'exec'; record: ContainerRecord; order: ExecOrder }
+  | { kind: 'attach'; record: ContainerRecord; order: Omit<ExecOrder, 'command'> }
+  | { kind: 'portForward'; pod: StaticPod; ports: readonly number[] }
+
 /** What runs in a container for somebody who talks with it: a command, or the container's own process. */
 export interface ContainerStreams {
   /** Absent: it reads nothing. `write` resolves when there is room for more. */
@@ -89,6 +95,12 @@ export interface Runtime {
   openAttach?(record: ContainerRecord, order: Omit<ExecOrder, 'command'>): Promise<ContainerStreams>
   /** A connection to a TCP port in the pod. Absent: no `kubectl port-forward`. */
   openPort?(pod: StaticPod, port: number): Promise<Duplex>
+  /**
+   * Where the runtime itself speaks SPDY and WebSocket for such a stream (CRI's Exec, Attach, PortForward): an http URL of
+   * this machine, to which the agent passes what it gets, byte by byte. Asked before the three above. Rejects with the
+   * runtime's own words.
+   */
+  streamUrl?(stream: RuntimeStream): Promise<string>
   /** Where the log of a run is on disk. */
   logPath(record: ContainerRecord): string
   /** Absent: `raw`, what the container wrote. `cri`: lines of `TIME stdout|stderr F|P TEXT`. */
