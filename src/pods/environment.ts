@@ -21,7 +21,15 @@ export function commandLineOf(
   { command = [], args = [] }: Container,
   environment: Readonly<Record<string, string>>,
 ): string[] {
-  return [...command, ...args].map(word => expand(word, environment))
+  return expandAll([...command, ...args], environment)
+}
+
+/** Words with `$(NAME)` replaced. */
+export function expandAll(
+  words: readonly string[] = [],
+  environment: Readonly<Record<string, string>>,
+): string[] {
+  return words.map(word => expand(word, environment))
 }
 
 /** Kubernetes' expansion: `$(NAME)` of a known variable, `$$` is a `$`, everything else stays as it is. */
@@ -32,7 +40,8 @@ export function expand(text: string, environment: Readonly<Record<string, string
   })
 }
 
-function fieldOf(path: string, { metadata, spec }: StaticPod, node: NodeFacts): string {
+/** What a fieldRef means. */
+export function fieldOf(path: string, { metadata, spec }: StaticPod, node: NodeFacts): string {
   const keyed = /^metadata\.(labels|annotations)\['([^']+)'\]$/.exec(path)
   if (keyed) return metadata[keyed[1] === 'labels' ? 'labels' : 'annotations']?.[keyed[2] ?? ''] ?? ''
   const fields: Record<string, string | undefined> = {

@@ -40,6 +40,14 @@ export interface ContainerSecurity {
   seccompProfile?: { type: string; localhostProfile?: string }
 }
 
+export interface VolumeMount {
+  name: string
+  mountPath: string
+  readOnly?: boolean
+  subPath?: string
+  mountPropagation?: 'None' | 'HostToContainer' | 'Bidirectional'
+}
+
 export interface Container extends Partial<Record<ProbeKind, Probe>> {
   name: string
   image: string
@@ -50,7 +58,7 @@ export interface Container extends Partial<Record<ProbeKind, Probe>> {
   env?: EnvironmentVariable[]
   ports?: { name?: string; containerPort: number; hostPort?: number; protocol?: string }[]
   resources?: { limits?: Record<string, unknown>; requests?: Record<string, unknown> }
-  volumeMounts?: { name: string; mountPath: string; readOnly?: boolean; subPath?: string }[]
+  volumeMounts?: VolumeMount[]
   lifecycle?: { preStop?: { exec?: { command: string[] }; sleep?: { seconds: number } } }
   securityContext?: ContainerSecurity
 }

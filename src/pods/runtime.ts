@@ -25,6 +25,16 @@ export interface ContainerRecord {
   /** As Kubernetes says: Completed, Error, OOMKilled, ContainerCannotRun. */
   reason?: string
   message?: string
+  /** Which image it runs, as the runtime names it; undefined: none. */
+  imageID?: string
+}
+
+/** Something that the runtime says of itself, e.g. RuntimeReady. */
+export interface RuntimeCondition {
+  type: string
+  status: boolean
+  /** Why it does not hold. */
+  message: string
 }
 
 export interface StartOrder {
@@ -66,6 +76,10 @@ export interface ContainerStreams {
 
 export interface Runtime {
   readonly name: string
+  /** Why nothing can be started now, though it was opened; what runs goes on. undefined: something can. */
+  problem?(): string | undefined
+  /** What it says of itself. */
+  conditions?(): readonly RuntimeCondition[]
   /** Why this runtime cannot run the pod as the manifest says, one sentence each; empty: it can. */
   refusals(pod: StaticPod): string[]
   /**
@@ -79,16 +93,27 @@ export interface Runtime {
   containers(): readonly ContainerRecord[]
   /** Called after `containers()` changed. The function returned ends it. */
   onChange(listener: () => void): () => void
-  /** Starts a container. One that cannot be run is a record that has exited; rejects when not even that is possible. */
+  /**
+   * Starts a container. One that cannot be run is a record that has exited; rejects when not even that is possible
+   * (not-started.ts tells why, and how soon to try again).
+   */
   start(order: StartOrder): Promise<void>
   /** TERM, after `grace` seconds KILL. Resolves when the record has exited. */
   stop(record: ContainerRecord, grace: number): Promise<void>
-  /** Forgets a record that has exited, with all that it left but its log. */
+  /** Forgets a record that has exited, with its log. */
   remove(record: ContainerRecord): Promise<void>
   /** Forgets a pod without containers, with its logs and volumes. */
   removePod(pod: StaticPod): Promise<void>
-  /** Runs a command as the container would; resolves with the exit code and rejects when it cannot be run. */
-  exec(record: ContainerRecord, command: readonly string[], signal: AbortSignal): Promise<number>
+  /**
+   * Runs a command as the container would; resolves with the exit code and rejects when it cannot be run. `seconds`: how
+   * long it may take at most; a runtime that cannot be told by the signal ends it then.
+   */
+  exec(
+    record: ContainerRecord,
+    command: readonly string[],
+    signal: AbortSignal,
+    seconds: number,
+  ): Promise<number>
   /** Runs a command as the container would, and talks with it. Absent: no `kubectl exec`. */
   openExec?(record: ContainerRecord, order: ExecOrder): Promise<ContainerStreams>
   /** Talks with the container's own process. Absent: no `kubectl attach`. */

@@ -101,7 +101,7 @@ export class StaticPods {
   }
 
   get runtimeProblem(): string | undefined {
-    return this.#runtimeProblem
+    return this.#runtimeProblem ?? this.#options.runtime.problem?.()
   }
 
   /**
@@ -119,7 +119,7 @@ export class StaticPods {
   }
 
   #waitingForRuntime() {
-    const why = this.#runtimeProblem
+    const why = this.runtimeProblem
     return why === undefined ? {} : { problem: { reason: 'RuntimeUnavailable', message: why } }
   }
 

@@ -15,7 +15,9 @@ import { hostPorts } from '../../src/cluster/host-ports.ts'
 import { systemCode } from '../../src/errors.ts'
 import { systemRpc } from '../../src/host/rpc.ts'
 import { systemSpawn } from '../../src/host/spawn.ts'
-import { type Cri, createCri } from '../../src/pods/cri/cri.ts'
+import { type Cri, createCri, type PodSandbox } from '../../src/pods/cri/cri.ts'
+import { labels, podOfSandbox } from '../../src/pods/cri/labels.ts'
+import { removeCgroup } from '../../src/pods/cri/pod-cgroup.ts'
 import { eventually } from './eventually.ts'
 import { busyboxImage, nodeImage, pauseImage } from './oci-image.ts'
 import { temporaryFolder } from './rollcall-process.ts'
@@ -65,6 +67,8 @@ export interface Containerd {
   start(): Promise<void>
   /** With Node.js in it; takes longer, so only where it is needed. */
   importNode(): Promise<void>
+  /** Ends and removes the pods of the agents with this state folder. */
+  clear(stateDirectory: string): Promise<void>
   /** Ends all containers and the daemon, and removes all that they left on this machine. */
   close(): Promise<void>
 }
@@ -101,12 +105,10 @@ export async function startContainerd(): Promise<Containerd> {
     async importNode() {
       await importImage('node', nodeImage(nodejs))
     },
+    clear: stateDirectory => removePods(cri, ({ labels: of }) => of[labels.agent] === stateDirectory),
     async close() {
       if (child?.exitCode !== null) await containerd.start()
-      for (const { id } of await cri.listPodSandbox()) {
-        await cri.stopPodSandbox(id)
-        await cri.removePodSandbox(id)
-      }
+      await removePods(cri, () => true)
       await containerd.stop()
       cri.close()
       await endLeftovers(folder.path)
@@ -131,6 +133,15 @@ export async function startContainerd(): Promise<Containerd> {
   return containerd
 }
 
+async function removePods(cri: Cri, which: (sandbox: PodSandbox) => boolean): Promise<void> {
+  for (const sandbox of (await cri.listPodSandbox()).filter(which)) {
+    await cri.stopPodSandbox(sandbox.id)
+    await cri.removePodSandbox(sandbox.id)
+    const pod = podOfSandbox(sandbox.annotations)
+    if (pod) await removeCgroup(pod, hostPorts.disk)
+  }
+}
+
 /** Shims whose socket or bundle lies in the folder, by their own process ids, and then what is mounted in it. */
 async function endLeftovers(folder: string): Promise<void> {
   for (const path of globSync('/proc/[0-9]*/cmdline')) {
@@ -152,7 +163,6 @@ async function endLeftovers(folder: string): Promise<void> {
       mostOutput: 10_000,
     })
   }
-  await hostPorts.disk.list(folder)
 }
 
 function readOrNothing(path: string): string {

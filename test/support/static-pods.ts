@@ -3,12 +3,18 @@ import { join } from 'node:path'
 import { hostPorts } from '../../src/cluster/host-ports.ts'
 import { systemCode } from '../../src/errors.ts'
 import { systemNet } from '../../src/host/net.ts'
+import { systemRpc } from '../../src/host/rpc.ts'
 import { systemSpawn } from '../../src/host/spawn.ts'
+import { CriRuntime } from '../../src/pods/cri/cri-runtime.ts'
 import type { RestartBackoff } from '../../src/pods/lifecycle/restart-backoff.ts'
-import { isRunning, parseIdentity } from '../../src/pods/process/process-identity.ts'
 import { ProcessRuntime } from '../../src/pods/process/process-runtime.ts'
+import type { Runtime } from '../../src/pods/runtime.ts'
+import { isRunning, parseIdentity } from '../../src/pods/state/process-identity.ts'
 import { StaticPods } from '../../src/pods/static-pods.ts'
+import { podStatus } from '../../src/pods/status/pod-status.ts'
+import type { Log } from '../../src/ports.ts'
 import { recordingLog } from '../../src/testing/recording-log.ts'
+import { busybox, type Containerd } from './containerd.ts'
 import { temporaryFolder } from './rollcall-process.ts'
 
 /** What a test says of a pod; `script` is run by sh. */
@@ -22,35 +28,86 @@ export interface ScriptedPod {
   metadata?: object
 }
 
-function scriptedPod({ name, script, container = {}, spec = {}, metadata = {} }: ScriptedPod): object {
+/** What the runtime of a machine differs in. */
+export interface MachineRuntime {
+  /** Laid under each container and each spec, so that it sees `folder` where it is. */
+  container(folder: string): object
+  spec(folder: string): object
+  create(options: { stateDirectory: string; allowRoot: boolean; log: Log }): Runtime
+  /** Ends all containers of the agents with this state. */
+  clear(stateDirectory: string): Promise<void>
+}
+
+const node = () => ({ nodeName: 'node-a', hostAddress: '127.0.0.1' })
+
+export const processes: MachineRuntime = {
+  container: () => ({ image: 'host' }),
+  spec: () => ({}),
+  create: options => new ProcessRuntime({ ...hostPorts, ...options, spawn: systemSpawn, node }),
+  /** By the identity that each shim left. */
+  async clear(stateDirectory) {
+    for (const file of globSync('pods/*/*/*/process', { cwd: stateDirectory })) {
+      const identity = parseIdentity(readFileSync(join(stateDirectory, file), 'utf8'))
+      if (identity && (await isRunning(identity, hostPorts.disk)))
+        systemSpawn.signal(-identity.processId, 'SIGKILL')
+    }
+  },
+}
+
+export function inContainerd(containerd: Containerd): MachineRuntime {
   return {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name, ...metadata },
-    spec: {
-      hostNetwork: true,
-      terminationGracePeriodSeconds: 2,
-      containers: [{ name: 'main', image: 'host', command: ['/bin/sh', '-c', script], ...container }],
-      ...spec,
-    },
+    container: folder => ({ image: busybox, volumeMounts: [{ name: 'machine', mountPath: folder }] }),
+    spec: folder => ({ volumes: [{ name: 'machine', hostPath: { path: folder } }] }),
+    create: options =>
+      new CriRuntime({
+        ...hostPorts,
+        ...options,
+        spawn: systemSpawn,
+        connectRpc: systemRpc,
+        endpoint: containerd.endpoint,
+        node,
+      }),
+    clear: stateDirectory => containerd.clear(stateDirectory),
   }
 }
 
+export type Machine = ReturnType<typeof staticPodMachine>
+
 /** A folder with manifests and state, and the static pods of agents that come and go on it. */
-export function staticPodMachine() {
+export function staticPodMachine(kind: MachineRuntime = processes) {
   const folder = temporaryFolder()
   const directory = join(folder.path, 'manifests')
   const stateDirectory = join(folder.path, 'state')
   mkdirSync(directory)
   const agents = new Set<StaticPods>()
+  const log = recordingLog()
   const machine = {
     path: folder.path,
     directory,
     stateDirectory,
-    log: recordingLog(),
+    log,
     in: (name: string) => join(folder.path, name),
-    write(pod: ScriptedPod, file = `${pod.name}.json`) {
-      writeFileSync(join(directory, file), JSON.stringify(scriptedPod(pod)))
+    /** A container of a pod that a test writes as a whole. */
+    container: (name: string, script: string, rest: object = {}) => ({
+      name,
+      ...kind.container(folder.path),
+      command: ['/bin/sh', '-c', script],
+      ...rest,
+    }),
+    write({ name, script, container = {}, spec = {}, metadata = {} }: ScriptedPod, file = `${name}.json`) {
+      const pod = {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name, ...metadata },
+        spec: {
+          hostNetwork: true,
+          terminationGracePeriodSeconds: 2,
+          containers: [machine.container('main', script, container)],
+          ...kind.spec(folder.path),
+          ...spec,
+        },
+      }
+      writeFileSync(join(directory, file), JSON.stringify(pod))
     },
     writeText: (file: string, text: string) => writeFileSync(join(directory, file), text),
     remove: (file: string) => rmSync(join(directory, file)),
@@ -64,13 +121,15 @@ export function staticPodMachine() {
         throw error
       }
     },
+    /** A script that writes `up PROCESS-ID` and waits; answers TERM by writing `stopped` and exit code `code`. */
+    service: (name: string, greeting = 'up', code = 0) =>
+      `trap 'echo stopped >>${machine.in(name)}; exit ${code}' TERM; echo ${greeting} $$$$ >>${machine.in(name)}; while :; do sleep 0.05; done`,
     /** An agent's static pods; `end` is what the end of its process leaves: the pods go on. */
     startAgent({ allowRoot = true, backoff }: { allowRoot?: boolean; backoff?: RestartBackoff } = {}) {
-      const ports = { ...hostPorts, log: machine.log }
-      const node = () => ({ nodeName: 'node-a', hostAddress: '127.0.0.1' })
-      const runtime = new ProcessRuntime({ ...ports, spawn: systemSpawn, stateDirectory, allowRoot, node })
+      const runtime = kind.create({ stateDirectory, allowRoot, log })
       const pods = new StaticPods({
-        ...ports,
+        ...hostPorts,
+        log,
         net: systemNet,
         nodeName: 'node-a',
         directory,
@@ -82,16 +141,20 @@ export function staticPodMachine() {
       pods.start()
       return { pods, runtime, end: () => pods.stop().then(() => agents.delete(pods)) }
     },
-    /** Ends the agents, then every container by the identity that its shim left, and removes the folder. */
+    /** Ends the agents, then every container, and removes the folder. */
     async close() {
       for (const agent of agents) await agent.stop()
-      for (const file of globSync('pods/*/*/*/process', { cwd: stateDirectory })) {
-        const identity = parseIdentity(readFileSync(join(stateDirectory, file), 'utf8'))
-        if (identity && (await isRunning(identity, hostPorts.disk)))
-          systemSpawn.signal(-identity.processId, 'SIGKILL')
-      }
+      await kind.clear(stateDirectory)
       folder.remove()
     },
   }
   return machine
 }
+
+/** The status of the pod that the manifest calls `name`. */
+export function statusOf(pods: StaticPods, name: string) {
+  const view = pods.views().find(({ pod }) => pod.metadata.name === `${name}-node-a`)
+  return view && podStatus(view, '127.0.0.1')
+}
+
+export const stateOf = (pods: StaticPods, name: string) => statusOf(pods, name)?.containerStatuses[0]?.state

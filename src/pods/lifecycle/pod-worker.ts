@@ -1,4 +1,5 @@
 import type { Clock, Disk, Log, Net, Random, Timer } from '../../ports.ts'
+import { type Retry, retries, whyNotStarted } from '../not-started.ts'
 import { type Container, graceSeconds, revisionOf, type StaticPod } from '../pod.ts'
 import { ContainerProbes, hasProbes } from '../probes/container-probes.ts'
 import type { ContainerRecord, Runtime, StartOrder } from '../runtime.ts'
@@ -22,10 +23,6 @@ export interface PodWorkerOptions {
   /** Something that `view` shows may have changed. */
   onChange(): void
 }
-
-/** Milliseconds to the next try of what could not be done: 0.5 s doubling to 2 min (the kubelet's, for creating a container). */
-const firstRetry = 500
-const longestRetry = 120_000
 
 interface Trouble {
   reason: string
@@ -169,7 +166,8 @@ export class PodWorker {
           restarts: order.attempt,
         })
       } catch (error) {
-        this.#fail(name, 'CreateContainerError', messageOf(error))
+        const { reason, message, retry } = whyNotStarted(error)
+        this.#fail(name, reason, message, retry)
       }
     })
   }
@@ -220,11 +218,12 @@ export class PodWorker {
     return trouble !== undefined && trouble.retryAt > this.#options.clock.monotonic()
   }
 
-  #fail(about: string, reason: string, message: string): void {
+  #fail(about: string, reason: string, message: string, retry: Retry = 'container'): void {
     const { clock, log, key } = this.#options
     const before = this.#troubles.get(about)
     const failures = (before?.failures ?? 0) + 1
-    const delay = Math.min(longestRetry, firstRetry * 2 ** (failures - 1))
+    const { first, most } = retries[retry]
+    const delay = Math.min(most, first * 2 ** (failures - 1))
     // What the manifest asks for and cannot have stays so until it is edited.
     const retryAt = reason === 'Unsupported' ? Number.POSITIVE_INFINITY : clock.monotonic() + delay
     if (before?.message !== message)
@@ -254,7 +253,7 @@ export class PodWorker {
         container,
         address: address(),
         adopted: this.#adopted.has(id),
-        exec: (command, signal) => runtime.exec(record, command, signal),
+        exec: (command, signal, seconds) => runtime.exec(record, command, signal, seconds),
         onVerdict: () => this.wake(),
       })
       this.#probes.set(id, probes)

@@ -23,7 +23,7 @@ export async function stopGently(
   if (preStop?.exec) {
     const abort = new AbortController()
     signal.addEventListener('abort', () => abort.abort(), { once: true })
-    const hook = runtime.exec(record, preStop.exec.command, abort.signal)
+    const hook = runtime.exec(record, preStop.exec.command, abort.signal, grace)
     const code = await withTimeout(clock, grace * 1000, hook, () => {
       abort.abort()
       return new Error('it took longer than the grace period')

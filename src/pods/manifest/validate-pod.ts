@@ -170,6 +170,7 @@ function checkVolume(volume: Volume, path: string): Finding[] {
   )
   if (sources.length > 1) return [refusal('Invalid', `${path}: has more than one source`)]
   if (sources.length === 0) return [refusal('Invalid', `${path}: has no source; give hostPath or emptyDir`)]
+  if (volume.downwardAPI) return checkDownward(volume.downwardAPI, `${path}.downwardAPI`)
   if (!volume.hostPath) return []
   const { path: hostPath, type = '' } = volume.hostPath
   if (!hostPath?.startsWith('/') || escapes(hostPath))
@@ -177,6 +178,18 @@ function checkVolume(volume: Volume, path: string): Finding[] {
   return hostPathTypes.includes(type)
     ? []
     : [invalid(`${path}.hostPath.type`, type, 'is no type of a hostPath')]
+}
+
+function checkDownward({ items = [] }: NonNullable<Volume['downwardAPI']>, path: string): Finding[] {
+  return items.flatMap(({ path: file, fieldRef }, n) => {
+    const findings: Finding[] = []
+    if (!file || file.startsWith('/') || escapes(file))
+      findings.push(invalid(`${path}.items[${n}].path`, file, 'is no relative path without ..'))
+    const field = fieldRef?.fieldPath
+    if (!(field && downwardFields.test(field)))
+      findings.push(invalid(`${path}.items[${n}].fieldRef.fieldPath`, field, 'cannot be given'))
+    return findings
+  })
 }
 
 function escapes(path: string): boolean {

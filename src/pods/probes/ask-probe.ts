@@ -1,6 +1,7 @@
 import type { Net } from '../../ports.ts'
 import { portNumber } from '../manifest/validate-pod.ts'
 import type { Container, Probe } from '../pod.ts'
+import { probeTimes } from './probe-history.ts'
 
 export interface ProbeTarget {
   container: Container
@@ -8,7 +9,7 @@ export interface ProbeTarget {
   address: string
   net: Net
   /** Runs a command in the container. */
-  exec(command: readonly string[], signal: AbortSignal): Promise<number>
+  exec(command: readonly string[], signal: AbortSignal, seconds: number): Promise<number>
 }
 
 /** Bytes of an answer that are read, as the kubelet. */
@@ -18,7 +19,8 @@ const mostBody = 10 * 1024
 export async function askProbe(probe: Probe, target: ProbeTarget, signal: AbortSignal): Promise<boolean> {
   const { container, address, net } = target
   try {
-    if (probe.exec) return (await target.exec(probe.exec.command, signal)) === 0
+    if (probe.exec)
+      return (await target.exec(probe.exec.command, signal, probeTimes(probe).timeout / 1000)) === 0
     if (probe.tcpSocket) {
       await net.connect(
         probe.tcpSocket.host || address,

@@ -1,4 +1,5 @@
 import type { Container, StaticPod } from '../pod.ts'
+import { volumeFolder } from '../state/pod-folder.ts'
 
 /** One volume in the place where a container wants it. */
 export interface ProcessMount {
@@ -6,11 +7,6 @@ export interface ProcessMount {
   target: string
   /** `empty`: an emptyDir, which any user of the pod may write. */
   access: 'rw' | 'ro' | 'empty'
-}
-
-/** The folder of an emptyDir; beside the pods' own folders, as containers write in it. */
-export function emptyDirFolder(volumesRoot: string, { metadata }: StaticPod, volume: string): string {
-  return `${volumesRoot}/${metadata.namespace}_${metadata.name}_${metadata.uid}/${volume}`
 }
 
 /** What has to be mounted for a container: nothing for a hostPath that it sees where it is, as processes see the host. */
@@ -22,7 +18,7 @@ export function mountsOf(
   return volumeMounts.flatMap(({ name, mountPath, subPath, readOnly = false }) => {
     const volume = pod.spec.volumes?.find(volume => volume.name === name)
     if (!volume || volume.downwardAPI) return []
-    const root = volume.hostPath?.path ?? emptyDirFolder(volumesRoot, pod, name)
+    const root = volume.hostPath?.path ?? volumeFolder(volumesRoot, pod, name)
     const source = trimmed(subPath ? `${root}/${subPath}` : root)
     const target = trimmed(mountPath)
     if (source === target && !readOnly) return []

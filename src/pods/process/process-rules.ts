@@ -78,17 +78,21 @@ function userProblems(
 /** Root mounts volumes for the process alone (mounts.ts); anybody else sees a hostPath only where it is. */
 function mountProblems(pod: StaticPod, container: Container, { agentUser }: ProcessRules): string[] {
   const mounts = mountsOf(pod, container, '(emptyDir)')
-  const problems = (container.volumeMounts ?? []).flatMap(({ name, mountPath, subPath }) => {
-    // What is below a volume belongs to who writes there: root must not follow a link that he put there.
-    if (subPath && mounts.some(({ target }) => target === trimmed(mountPath)))
-      return [`volume ${name}: subPath ${subPath} cannot be mounted; make it a hostPath of its own`]
-    const volume = pod.spec.volumes?.find(volume => volume.name === name)
-    if (volume?.downwardAPI)
-      return [`volume ${name}: the runtime "process" has no downwardAPI volumes; use env`]
-    return volume?.emptyDir?.medium
-      ? [`volume ${name}: the runtime "process" has no emptyDir of this medium`]
-      : []
-  })
+  const problems = (container.volumeMounts ?? []).flatMap(
+    ({ name, mountPath, subPath, mountPropagation }) => {
+      if (mountPropagation && mountPropagation !== 'None')
+        return [`volume ${name}: the runtime "process" has no mountPropagation ${mountPropagation}`]
+      // What is below a volume belongs to who writes there: root must not follow a link that he put there.
+      if (subPath && mounts.some(({ target }) => target === trimmed(mountPath)))
+        return [`volume ${name}: subPath ${subPath} cannot be mounted; make it a hostPath of its own`]
+      const volume = pod.spec.volumes?.find(volume => volume.name === name)
+      if (volume?.downwardAPI)
+        return [`volume ${name}: the runtime "process" has no downwardAPI volumes; use env`]
+      return volume?.emptyDir?.medium
+        ? [`volume ${name}: the runtime "process" has no emptyDir of this medium`]
+        : []
+    },
+  )
   if (agentUser === 0) return problems
   return [
     ...problems,

@@ -3,14 +3,15 @@ import { type Clock, type Disk, type Log, type Spawn, sleep, type Timer } from '
 import type { NodeFacts } from '../environment.ts'
 import { podKey, revisionOf, type StaticPod } from '../pod.ts'
 import type { ContainerRecord, Runtime, StartOrder } from '../runtime.ts'
-import { takeLock } from './agent-lock.ts'
-import { LogRotation } from './log-rotation.ts'
-import { emptyDirFolder } from './mounts.ts'
+import { takeLock } from '../state/agent-lock.ts'
+import { LogRotation } from '../state/log-rotation.ts'
+import { podFolder, volumeFolder } from '../state/pod-folder.ts'
+import { isRunning } from '../state/process-identity.ts'
+import { removeLog } from '../state/remove-log.ts'
+import { removeTree } from '../state/remove-tree.ts'
 import { processCommand } from './process-command.ts'
-import { isRunning } from './process-identity.ts'
 import { processRefusals } from './process-rules.ts'
-import { removeTree } from './remove-tree.ts'
-import { currentRun, podFolder, type RunFacts, readPods, runFolder, type StoredRun } from './run-folder.ts'
+import { currentRun, type RunFacts, readPods, runFolder, type StoredRun } from './run-folder.ts'
 import { shimOrder } from './shim.ts'
 
 export interface ProcessRuntimeOptions {
@@ -115,7 +116,7 @@ export class ProcessRuntime implements Runtime {
       volumesRoot: this.#volumes,
     })
     for (const { name, emptyDir } of order.pod.spec.volumes ?? []) {
-      if (emptyDir) await disk.makeDirectory(emptyDirFolder(this.#volumes, order.pod, name), 0o700)
+      if (emptyDir) await disk.makeDirectory(volumeFolder(this.#volumes, order.pod, name), 0o700)
     }
     const started = {
       ...shimOrder(folder, [...prefix, ...command]),
@@ -157,6 +158,7 @@ export class ProcessRuntime implements Runtime {
     const run = this.#runs.get(record.id)
     if (!run) return
     await removeTree(run.folder, this.#options.disk)
+    await removeLog(this.logPath(record), this.#options.disk)
     this.#runs.delete(record.id)
     this.#tell()
   }

@@ -11,7 +11,8 @@ import { systemCode } from '../../errors.ts'
 import type { Disk } from '../../ports.ts'
 import type { StaticPod } from '../pod.ts'
 import type { ContainerRecord } from '../runtime.ts'
-import { isRunning, type ProcessIdentity, parseIdentity, readText } from './process-identity.ts'
+import { listOrNothing } from '../state/pod-folder.ts'
+import { isRunning, type ProcessIdentity, parseIdentity, readText } from '../state/process-identity.ts'
 
 export interface StoredRun {
   record: ContainerRecord
@@ -22,10 +23,6 @@ export interface StoredRun {
 
 /** The part of a record that is known when it starts. */
 export type RunFacts = Omit<ContainerRecord, 'state' | 'finishedAt' | 'exitCode' | 'reason' | 'message'>
-
-export function podFolder(root: string, { metadata }: StaticPod): string {
-  return `${root}/${metadata.namespace}_${metadata.name}_${metadata.uid}`
-}
 
 export function runFolder(
   podFolder: string,
@@ -105,16 +102,6 @@ async function modifiedAt(path: string, disk: Disk): Promise<number | undefined>
     return (await disk.stat(path)).modified
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return undefined
-    throw error
-  }
-}
-
-/** Names in a folder; nothing where it is a file or not there. */
-export async function listOrNothing(path: string, disk: Disk): Promise<string[]> {
-  try {
-    return await disk.list(path)
-  } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return []
     throw error
   }
 }

@@ -114,7 +114,7 @@ function containerStatus({ name, image }: Container, view: PodView): ContainerSt
   return {
     name,
     image,
-    imageID: '',
+    imageID: latest?.imageID ?? '',
     ...(latest && { containerID: latest.id }),
     ready: latest?.init ? latest.exitCode === 0 : running && (probes?.ready ?? true),
     started: running && (probes?.started ?? true),

@@ -1,6 +1,6 @@
 import { systemCode } from '../../errors.ts'
 import type { Disk } from '../../ports.ts'
-import { listOrNothing } from './run-folder.ts'
+import { listOrNothing } from './pod-folder.ts'
 
 /** Removes a folder of ours with all that is in it; follows no symlink. */
 export async function removeTree(path: string, disk: Disk): Promise<void> {
