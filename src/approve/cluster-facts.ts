@@ -7,9 +7,12 @@ import { sleep } from '../ports.ts'
 import { AddressIndex } from './address-index.ts'
 import { CertifiedIndex } from './certified-addresses.ts'
 import type { ApprovalOptions } from './controller.ts'
+import type { EvidenceProvider } from './evidence/provider.ts'
 import type { Facts } from './facts.ts'
-import { type FollowedInventory, followInventory } from './inventory/follow-inventory.ts'
+import { followInventories } from './inventory/follow-inventories.ts'
 import { controlPlaneLabel } from './node-labels.ts'
+import type { ApprovalPolicy } from './policy.ts'
+import type { PolicySource } from './policy-source.ts'
 import { followReserved } from './reserved/follow-reserved.ts'
 
 export interface ClusterFacts {
@@ -17,6 +20,10 @@ export interface ClusterFacts {
   readonly certified: CertifiedIndex
   /** What stands in all facts alike, as of now. */
   facts(): Pick<Facts, 'claims' | 'certified' | 'evidence' | 'reserved'>
+  /** The sources that a policy names. */
+  evidence(policy: ApprovalPolicy | undefined): readonly EvidenceProvider[] | undefined
+  /** To be called when there are other policies. */
+  policiesChanged(): void
   node(name: string): KubeNode | undefined
   /** Whether all Nodes were seen. */
   nodesSynced(): boolean
@@ -39,10 +46,11 @@ const [firstPause, longestPause] = [4, 8]
 /** `onNode` is called for every change of a Node, `onInventory` when the inventory says something else. */
 export function followCluster(
   options: ApprovalOptions,
+  policies: PolicySource,
   onNode: (nodeName: string) => void,
   onInventory: () => void,
 ): ClusterFacts {
-  const { client, clock, random, log, policy, watchTimeoutSeconds } = options
+  const { client, clock, random, log, watchTimeoutSeconds } = options
   const shared = { client, clock, random, log }
   const claims = new AddressIndex()
   const certified = new CertifiedIndex()
@@ -62,15 +70,17 @@ export function followCluster(
     },
   })
   const reserved = followReserved({ ...shared, watchTimeoutSeconds })
-  const inventory: FollowedInventory | undefined =
-    policy?.inventory &&
-    followInventory({
-      ...shared,
-      location: policy.inventory,
-      disk: options.disk,
-      watchTimeoutSeconds,
-      onChange: onInventory,
-    })
+  const inventories = followInventories({
+    ...shared,
+    disk: options.disk,
+    watchTimeoutSeconds,
+    onChange: onInventory,
+  })
+  const policiesChanged = () => {
+    const loaded = [policies.inForce(), ...policies.shadows()]
+    inventories.use(loaded.flatMap(found => (found ? [found.policy] : [])))
+  }
+  policiesChanged()
 
   async function readCertificates(): Promise<void> {
     await options.csrsSynced
@@ -96,7 +106,7 @@ export function followCluster(
   }
 
   void readUntilKnown()
-  const others = Promise.all([nodes.synced, reserved.settled, inventory?.settled])
+  const others = Promise.all([nodes.synced, reserved.settled])
   // Whoever awaits `settled` is told, each time.
   others.catch(() => {})
   return {
@@ -105,15 +115,21 @@ export function followCluster(
       claims,
       certified,
       reserved: reserved.index,
-      ...(inventory && { evidence: [inventory.inventory] }),
+      evidence: inventories.of(policies.inForce()?.policy),
     }),
+    evidence: policy => inventories.of(policy),
+    policiesChanged,
     node: name => nodes.get(name),
     nodesSynced: () => nodes.hasSynced(),
     certificatesKnown,
-    settled: () => Promise.all([others, ledgerRead]).then(() => {}),
+    async settled() {
+      await Promise.all([others, ledgerRead, policies.settled])
+      // Which inventory there is depends on the policy.
+      await inventories.settled()
+    },
     async stop() {
       stopping.abort()
-      await Promise.all([nodes.stop(), reserved.stop(), inventory?.stop()])
+      await Promise.all([nodes.stop(), reserved.stop(), inventories.stop()])
     },
   }
 }

@@ -11,7 +11,7 @@ import { followCluster } from './cluster-facts.ts'
 import type { Facts } from './facts.ts'
 import { foreignDecision } from './foreign-decision.ts'
 import { judge, wantsAccessReview } from './judge.ts'
-import { type ApprovalPolicy, checkPolicy } from './policy.ts'
+import type { FollowPolicies } from './policy-source.ts'
 import { readRequest } from './read-request.ts'
 import { RequestHistoryIndex } from './request-history.ts'
 import { RequestMemory } from './request-memory.ts'
@@ -19,6 +19,7 @@ import { requestedSans } from './requested-sans.ts'
 import { requesterOf } from './requester.ts'
 import { kindOf } from './rules/our-signer.ts'
 import { isUndecided } from './rules/undecided.ts'
+import { type Comparison, ShadowComparison } from './shadow-comparison.ts'
 import { subjectNode } from './subject-node.ts'
 import type { Reason, Verdict } from './verdict.ts'
 
@@ -27,7 +28,8 @@ export interface ApprovalOptions {
   clock: Clock
   random: Random
   log: Log
-  policy?: ApprovalPolicy | undefined
+  /** Where policies come from. */
+  followPolicies: FollowPolicies
   /** Seconds after which the server is asked to end a watch; absent: 300–600 at random. */
   watchTimeoutSeconds?: number | undefined
   /** Resolves when the cache holds the requests that were there before. */
@@ -40,6 +42,8 @@ export interface ApprovalOptions {
   cached(name: string): CertificateSigningRequest | undefined
   /** Makes an Event on the request. */
   report(csr: CertificateSigningRequest, type: 'Normal' | 'Warning', reason: Reason): void
+  /** Told what a shadow policy would have decided beside the policy in force; once for each pair of verdicts. */
+  onShadow?(comparison: Comparison): void
   /** Told of every change of a Node, reduced to what is judged and its condition Ready. */
   onNode?(type: ChangeType, node: KubeNode, previous?: KubeNode): void
   /** Told every verdict that took effect, and every new reason for leaving a request pending. */
@@ -61,15 +65,15 @@ const workers = 5
 /** Of writing one verdict, when others write at the same time. */
 const mostConflicts = 5
 
-/** Throws RollcallError POLICY_INVALID. */
 export function startApprovalController(options: ApprovalOptions): ApprovalController {
-  const { client, clock, log, policy, cached } = options
-  if (policy) checkPolicy(policy)
+  const { client, clock, log, cached } = options
   const memory = new RequestMemory()
   const history = new RequestHistoryIndex()
   const queue = startWorkQueue({ name: 'approval', workers, clock, log, process: work, rank })
   /** Requests that were there before: in which order they are judged is known when all certificates are. */
   let early: Set<string> | undefined = new Set()
+  /** With another policy they may be judged otherwise. */
+  const leftPending = new Set<string>()
   const enqueue = (name: string) => {
     if (early) early.add(name)
     else queue.add(name)
@@ -77,8 +81,15 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
   const again = (names: Iterable<string>) => {
     for (const name of names) enqueue(name)
   }
+  const policies = options.followPolicies(() => {
+    cluster.policiesChanged()
+    again(leftPending)
+  })
+  const shadows = new ShadowComparison(policies, comparison => options.onShadow?.(comparison))
+  const policyNow = () => policies.inForce()?.policy
   const cluster = followCluster(
     options,
+    policies,
     nodeName => again(memory.followers(nodeName)),
     () => again(memory.following()),
   )
@@ -93,7 +104,7 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
   /** Least remaining life first: a node whose certificate lapsed, or that never had one, is out of service. */
   function rank(name: string): number {
     const csr = cached(name)
-    const requester = csr && requesterOf(csr, policy)
+    const requester = csr && requesterOf(csr, policyNow())
     if (requester?.kind !== 'node') return 0
     return cluster.certified.expiryOf(csr?.spec.signerName ?? '', requester.nodeName) ?? 0
   }
@@ -102,7 +113,10 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
   async function work(name: string, signal: AbortSignal): Promise<number | undefined> {
     const later = await approve(name, signal)
     // Deleted while it was judged: nobody else would forget it.
-    if (!cached(name)) memory.forget(name)
+    if (!cached(name)) {
+      memory.forget(name)
+      leftPending.delete(name)
+    }
     return later
   }
 
@@ -110,7 +124,9 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
     let csr = cached(name)
     if (!csr || memory.isWritten(csr)) return undefined
     // An address is free only when every Node was seen.
-    if (kindOf(csr) === 'serving' || policy?.rebootstrap === 'deny') await cluster.settled()
+    await policies.settled
+    const { rebootstrap, pools } = policyNow() ?? {}
+    if (kindOf(csr) === 'serving' || rebootstrap === 'deny' || pools) await cluster.settled()
     for (let conflicts = 0; !signal.aborted; conflicts++) {
       const verdict = await verdictOf(csr, signal)
       if (verdict.outcome !== 'Approve' && verdict.outcome !== 'Deny') return leavePending(csr, verdict)
@@ -146,9 +162,13 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
     // Before the Node is looked at: a change while this is judged must bring the request back.
     if (nodeName !== undefined && kindOf(csr) === 'serving') memory.follow(csr.metadata.name, nodeName)
     let facts = factsOf(csr)
-    if (nodeName !== undefined && wantsAccessReview(facts))
-      facts = { ...facts, access: await reviewAccess(client, csr, nodeName, signal) }
+    if (nodeName !== undefined && wantsAccessReview(facts)) {
+      const access = await reviewAccess(client, csr, nodeName, signal)
+      // As of now: the policy may have changed while the answer was awaited.
+      facts = { ...factsOf(csr), access }
+    }
     const verdict = judge(facts)
+    shadows.compare(facts, verdict, cluster.evidence)
     for (const other of verdict.outcome === 'Wait' ? (verdict.nodes ?? []) : [])
       memory.follow(csr.metadata.name, other)
     if (kindOf(csr) === 'serving') hold(csr, verdict)
@@ -167,7 +187,7 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
       now,
       node: nodeName === undefined ? undefined : cluster.node(nodeName),
       history: history.of(csr, now),
-      policy,
+      policy: policyNow(),
     }
   }
 
@@ -185,6 +205,7 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
   }
 
   function leavePending(csr: CertificateSigningRequest, verdict: Verdict): number | undefined {
+    leftPending.add(csr.metadata.name)
     if (memory.isNews(csr, verdict)) announce(csr, verdict)
     if (verdict.until !== undefined) return verdict.until - clock.now()
     // C-14: with backoff, so that access granted later is seen without a new request.
@@ -236,13 +257,14 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
         }
       }
       // A deletion may be followed at once by a new request of the same name, which owes the old one nothing.
+      if (!judgeable) leftPending.delete(name)
       if (type === 'DELETED' || !judgeable) memory.forget(name)
       if (judgeable) enqueue(name)
     },
     nodesSynced: cluster.nodesSynced,
     certificateIssued: leaf => cluster.certified.addLeaf(leaf, clock.now()),
     async stop() {
-      await Promise.all([queue.stop(), cluster.stop()])
+      await Promise.all([queue.stop(), cluster.stop(), policies.stop()])
     },
   }
 }

@@ -1,8 +1,7 @@
 import { hostname } from 'node:os'
 import type { Command } from 'commander'
 import { collectDefaultMetrics, Registry } from 'prom-client'
-import { parsePolicies } from '../approve/policy-document.ts'
-import { policyOf } from '../approve/policy-presets.ts'
+import { parsePolicyFile } from '../approve/policy-from-file.ts'
 import { parseCertificateLifetime } from '../cluster/go-duration.ts'
 import { hostPorts } from '../cluster/host-ports.ts'
 import { type ControllerName, clusterControllers, controllerNames } from '../controller/controller-name.ts'
@@ -37,7 +36,10 @@ export function register(program: Command, io: CommandIo): void {
     .option('--signing-cert <file>', "the signers' CA certificate, PEM; without it nothing is signed")
     .option('--signing-key <file>', 'its key, PEM')
     .option('--root-ca-file <file>', 'published as kube-root-ca.crt in every namespace')
-    .option('--policy <file>', 'how serving requests are judged; without it they stay pending')
+    .option(
+      '--policy <file>',
+      'CertificatePolicies in a file, read again while it runs; default: those of the cluster',
+    )
     .option('--cert-lifetime <duration>', "longest life of a node's certificate", '8760h')
     .option(
       '--only <controllers>',
@@ -54,44 +56,51 @@ export function register(program: Command, io: CommandIo): void {
 
 async function controller(flags: ControllerFlags, io: CommandIo): Promise<void> {
   const stopped = untilStopped()
-  const signingCa = await readSigningCa(flags)
-  const policy =
-    flags.policy === undefined
-      ? undefined
-      : policyOf(parsePolicies(await read(flags.policy, '--policy'), flags.policy)[0]?.spec ?? {})
+  const pairs = signingPairs(flags)
+  // One that cannot be used ends the start; later ones are told and leave the last good one in force.
+  if (flags.policy !== undefined) parsePolicyFile(await read(flags.policy, '--policy'), flags.policy)
   const rootCertificates =
     flags.rootCaFile === undefined ? '' : await read(flags.rootCaFile, '--root-ca-file')
   const certificateLifetimeSeconds = parseCertificateLifetime(flags.certLifetime)
   const only = flags.only === undefined ? clusterControllers : namesOf(flags.only)
   const api = await io.connect(flags)
   const log = lineLog()
-  if (!policy)
-    log.warn('no policy: kubelet-serving requests stay pending; give --policy FILE to have them judged')
-  if (!signingCa) log.warn('no --signing-cert: approved requests are left to another signer')
-  const ledger = configMapLedger({ client: api.client, clock: hostPorts.clock, log })
-  const metrics = flags.metricsListen && (await openMetrics(flags.metricsListen))
-  const running = startControllers({
-    client: api.client,
-    clock: hostPorts.clock,
-    random: hostPorts.random,
-    disk: hostPorts.disk,
+  if (Object.keys(pairs).length === 0)
+    log.warn('no --signing-cert: approved requests are left to another signer')
+  const signers = await openSigners(only.includes('signing') ? pairs : {}, {
     log,
     signers: signingCa ? Object.fromEntries(Object.values(signerNames).map(name => [name, signingCa])) : {},
     certificateLifetimeSeconds,
-    rootCertificates,
-    ...(policy && { approvalPolicy: policy }),
-    only,
-    ledger,
-    issued: ledger.issued,
-    ...(metrics && { metrics: metrics.registry }),
-    ...(flags.leaderElection && { leaderElection: election() }),
   })
-  io.stdout(`ready ${api.server}\n`)
-  if (metrics) io.stdout(`  metrics ${metrics.url}\n`)
-  await stopped
-  await running.stop()
-  await metrics?.close()
-  api.close()
+  try {
+    const api = await io.connect(flags)
+    const ledger = configMapLedger({ client: api.client, clock: hostPorts.clock, log })
+    const metrics = flags.metricsListen && (await openMetrics(flags.metricsListen))
+    const running = startControllers({
+      client: api.client,
+      clock: hostPorts.clock,
+      random: hostPorts.random,
+      disk: hostPorts.disk,
+      log,
+      signers: signers.sources,
+      certificateLifetimeSeconds,
+      rootCertificates,
+      ...(flags.policy !== undefined && { policyFile: flags.policy }),
+      only,
+      ledger,
+      issued: ledger.issued,
+      ...(metrics && { metrics: metrics.registry }),
+      ...(flags.leaderElection && { leaderElection: election() }),
+    })
+    io.stdout(`ready ${api.server}\n`)
+    if (metrics) io.stdout(`  metrics ${metrics.url}\n`)
+    await stopped
+    await running.stop()
+    await metrics?.close()
+    api.close()
+  } finally {
+    signers.stop()
+  }
 }
 
 async function openMetrics(address: ListenAddress) {

@@ -1,6 +1,9 @@
 /** Approval, signing and cleaning on one shared cache of CertificateSigningRequests. */
 import { startApprovalController } from '../approve/controller.ts'
 import type { ApprovalPolicy } from '../approve/policy.ts'
+import { policiesFromCluster } from '../approve/policy-from-cluster.ts'
+import { policiesFromFile } from '../approve/policy-from-file.ts'
+import { type FollowPolicies, fixedPolicy } from '../approve/policy-source.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { createEventRecorder } from '../kube/event-recorder.ts'
 import { startReflector } from '../kube/reflector.ts'
@@ -25,6 +28,7 @@ export interface CsrControllersOptions {
   only?: readonly ControllerName[]
   approvalPolicy?: ApprovalPolicy | undefined
   ledger?: Ledger
+  policyFile?: string | undefined
   issued?: AsyncIterable<Leaf>
   disk?: Pick<Disk, 'read'>
   counters: ControllerMetrics
@@ -44,7 +48,8 @@ export function startCsrControllers(options: CsrControllersOptions): RunningCont
   const approval = only.includes('approval')
     ? startApprovalController({
         ...shared,
-        policy: options.approvalPolicy,
+        followPolicies: followPoliciesOf(options),
+        onShadow: counters.shadow,
         csrsSynced: csrsSynced.promise,
         issued: options.issued,
         disk: options.disk,
@@ -108,5 +113,14 @@ function toldTo(ledger: Ledger, onRecord: (entry: LedgerEntry) => void): Ledger 
       await ledger.record(entry)
       onRecord(entry)
     },
+/** The policy given, else the file, else the CertificatePolicy objects of the cluster. */
+function followPoliciesOf(options: CsrControllersOptions): FollowPolicies {
+  const { approvalPolicy, policyFile: path, disk } = options
+  if (approvalPolicy) return fixedPolicy(approvalPolicy)
+  return path !== undefined && disk
+    ? policiesFromFile({ ...options, path, disk })
+    : policiesFromCluster(options)
+}
+
   }
 }

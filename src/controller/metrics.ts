@@ -1,6 +1,7 @@
 /** What the controllers decide, sign and delete, counted; and what they run on. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import { reasonCodes } from '../approve/reason-codes.ts'
+import type { Comparison } from '../approve/shadow-comparison.ts'
 import type { Verdict } from '../approve/verdict.ts'
 import type { CertificateSigningRequest } from '../kube/types.ts'
 import type { Clock } from '../ports.ts'
@@ -17,6 +18,8 @@ export interface ControllerMetrics {
   cleaned(reason: CleaningReason): void
   /** These controllers run in this process from now on; none: it does not lead any more. */
   running(names: readonly ControllerName[]): void
+  /** A shadow policy was asked beside the policy in force. */
+  shadow(comparison: Comparison): void
   survey: SurveyMetrics
 }
 
@@ -28,6 +31,7 @@ export const noMetrics: ControllerMetrics = {
   running() {},
   survey: noSurvey,
 }
+  shadow() {},
 
 export interface ControllerMetricsOptions {
   registry: Registry
@@ -62,6 +66,7 @@ export function controllerMetrics(options: ControllerMetricsOptions): Controller
     running: registerRunning(options),
     survey: createSurveyMetrics(options.registry, options.clock, knownRefusals),
   }
+    shadow: countShadow(options.registry),
 }
 
 function countDecisions({ registry, clock, authorities }: ControllerMetricsOptions) {
@@ -130,6 +135,17 @@ function registerAuthorities({
   const end = new Gauge({
     name: 'rollcall_signing_ca_expiration_timestamp_seconds',
     help: 'When the CA certificate that signs for this signer ends.',
+/** Labels are outcomes, so there are at most 36 series. */
+function countShadow(registry: Registry): ControllerMetrics['shadow'] {
+  const counter = new Counter({
+    name: 'rollcall_policy_shadow_verdicts_total',
+    help: 'Verdicts of shadow policies beside what was enforced; equal outcomes too.',
+    labelNames: ['enforced', 'shadow'],
+    registers: [registry],
+  })
+  return ({ enforced, shadow }) => counter.inc({ enforced, shadow })
+}
+
     labelNames,
     registers,
   })

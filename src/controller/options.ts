@@ -26,9 +26,11 @@ export interface ControllersOptions {
   rootCertificates: string
   /** Absent: all. */
   only?: readonly ControllerName[]
-  /** Absent: serving requests stay pending. */
+  /** A policy that never changes. Absent: that of `policyFile`. */
   approvalPolicy?: ApprovalPolicy | undefined
   /** Seconds after which the API is asked to end the watches of requests and nodes; absent: 300–600 at random. */
+  /** A file of CertificatePolicies, read again while it runs. Absent: those of the cluster, by which the one named default judges. */
+  policyFile?: string | undefined
   watchTimeoutSeconds?: number
   /** Absent: no ledger of leaves is kept. */
   ledger?: Ledger
@@ -37,7 +39,7 @@ export interface ControllersOptions {
    * reads anew: it is read again when this process becomes leader again, and when it could not be read.
    */
   issued?: AsyncIterable<Leaf>
-  /** Where an inventory file of the policy is read from. */
+  /** Where a policy file, and the inventory file of a policy, are read from. */
   disk?: Pick<Disk, 'read'>
   /** Where counters are registered; absent: none. */
   metrics?: Registry

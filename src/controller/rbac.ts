@@ -1,3 +1,4 @@
+import { rollcallGroup } from '../kube/rollcall/kind.ts'
 import type { PolicyRule } from '../kube/types.ts'
 import { signerNames } from '../kube/types.ts'
 
@@ -30,6 +31,8 @@ export const controllerRules: PolicyRule[] = [
   { apiGroups: ['networking.k8s.io'], resources: ['servicecidrs'], verbs: ['list', 'watch'] },
   { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'watch', 'create', 'update'] },
   { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update'] },
+  { apiGroups: [rollcallGroup], resources: ['certificatepolicies'], verbs: ['list', 'watch'] },
+  { apiGroups: [rollcallGroup], resources: ['certificatepolicies/status'], verbs: ['update'] },
 ]
 
 /** For service-accounts and node-lifecycle, which only a cluster without kube-controller-manager needs. */

@@ -13,12 +13,21 @@ export interface Following {
 /** Milliseconds after which a collection that could not be read is tried again: rights and versions change. */
 const TRY_AGAIN = 600_000
 /** Forbidden, and not served. */
-const unreadable: readonly number[] = [403, 404]
+const unreadableCodes: readonly number[] = [403, 404]
 const BACKOFF = { first: 800, most: 30_000, resetAfter: 120_000 }
 
 /** Follows a collection that not every cluster serves and not every operator lets us read. */
-export function followWhereReadable<T extends KubeObject>(options: ReflectorOptions<T>): Following {
+export function followWhereReadable<T extends KubeObject>(
+  options: ReflectorOptions<T> & {
+    /** What it means that it cannot be read; milliseconds after which it is tried again. */
+    unreadable?: { message: string; tryAgain: number }
+  },
+): Following {
   const { client, resource, selectors, clock, random, log } = options
+  const { message, tryAgain } = options.unreadable ?? {
+    message: `${resource.plural} cannot be read, so their addresses are not known`,
+    tryAgain: TRY_AGAIN,
+  }
   const backoff = createBackoff({ ...BACKOFF, clock, random })
   const stopping = new AbortController()
   const settled = Promise.withResolvers<void>()
@@ -31,14 +40,12 @@ export function followWhereReadable<T extends KubeObject>(options: ReflectorOpti
       await client.list(resource, { ...selectors, limit: 1 }, signal)
       return undefined
     } catch (error) {
-      if (!(error instanceof ApiStatusError) || !unreadable.includes(error.status.code)) return backoff.next()
-      if (!told)
-        log.info(`${resource.plural} cannot be read, so their addresses are not known`, {
-          error: error.message,
-        })
+      if (!(error instanceof ApiStatusError) || !unreadableCodes.includes(error.status.code))
+        return backoff.next()
+      if (!told) log.info(message, { error: error.message })
       told = true
       settled.resolve()
-      return TRY_AGAIN
+      return tryAgain
     }
   }
 

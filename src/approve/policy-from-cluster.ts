@@ -1,0 +1,136 @@
+/** Policies from CertificatePolicy objects, with what became of them written to their status. */
+import { isStatus, type KubeClient } from '../kube/client.ts'
+import type { CertificatePolicy } from '../kube/rollcall/certificate-policy/spec.ts'
+import { certificatePolicies, policyInForce, problemsOf } from '../kube/rollcall/certificate-policy.ts'
+import { pathText } from '../kube/schema-problems.ts'
+import { startWorkQueue } from '../kube/work-queue.ts'
+import type { Clock, Log, Random } from '../ports.ts'
+import { PolicySet } from './policy-set.ts'
+import type { FollowPolicies } from './policy-source.ts'
+import { statusOf } from './policy-status.ts'
+import { followWhereReadable } from './reserved/follow-where-readable.ts'
+import { ShadowTally } from './shadow-tally.ts'
+
+export interface ClusterPolicies {
+  client: KubeClient
+  clock: Clock
+  random: Random
+  log: Log
+  watchTimeoutSeconds?: number | undefined
+}
+
+/** Milliseconds between two reports of a shadow: its counts change with every request. */
+const REPORT_INTERVAL = 30_000
+/** Milliseconds after which it is looked again whether the kind is served. */
+const TRY_AGAIN = 30_000
+
+export function policiesFromCluster(options: ClusterPolicies): FollowPolicies {
+  const { client, clock, random, log, watchTimeoutSeconds } = options
+  return onChange => {
+    const set = new PolicySet()
+    const objects = new Map<string, CertificatePolicy>()
+    const tally = new ShadowTally()
+    const reported = new Map<string, number>()
+    const statuses = startWorkQueue({ name: 'policy-status', workers: 1, clock, log, process: writeStatus })
+    const following = followWhereReadable<CertificatePolicy>({
+      client,
+      clock,
+      random,
+      log,
+      resource: certificatePolicies,
+      ...(watchTimeoutSeconds && { watchSeconds: watchTimeoutSeconds }),
+      unreadable: {
+        message: 'certificatepolicies cannot be read, so there is no policy',
+        tryAgain: TRY_AGAIN,
+      },
+      onChange(type, object, previous) {
+        const { name } = object.metadata
+        if (type === 'DELETED') {
+          objects.delete(name)
+          set.remove(name)
+          tally.forget(name)
+          log.warn('a policy was deleted', { policy: name })
+        } else {
+          objects.set(name, object)
+          // Our own writes of the status change no policy.
+          if (previous && sameSpec(previous, object)) return
+          put(object)
+        }
+        for (const other of set.names()) statuses.add(other)
+        if (told !== undefined) tellWhether()
+        onChange()
+      },
+    })
+
+    let told: boolean | undefined
+    /** Whether there is a policy decides over all serving requests, so each change of that is said. */
+    function tellWhether(): void {
+      const there = set.inForce() !== undefined
+      if (there !== told && !there)
+        log.warn(
+          `no CertificatePolicy named ${policyInForce}: kubelet-serving requests stay pending until there is one`,
+        )
+      told = there
+    }
+    void following.settled.then(tellWhether)
+
+    function put({ metadata, spec }: CertificatePolicy): void {
+      const { name } = metadata
+      const problems = problemsOf(name, spec ?? {}, 'resource').map(
+        ({ path, text }) => `${pathText(path)}: ${text}`,
+      )
+      set.put({ name, spec: spec ?? {}, revision: revisionOf(metadata), problems })
+      if (problems.length > 0)
+        log.error('a policy cannot be used, its last good version goes on to count', {
+          policy: name,
+          problems: problems.join('; '),
+        })
+      else log.info('policy read', { policy: name, generation: metadata.generation })
+    }
+
+    async function writeStatus(name: string, signal: AbortSignal): Promise<number | undefined> {
+      const object = objects.get(name)
+      if (!object) return undefined
+      const due = (reported.get(name) ?? Number.NEGATIVE_INFINITY) + REPORT_INTERVAL
+      const status = statusOf(object, set.standing(name), tally.report(name), clock.now())
+      if (status === 'unchanged') return undefined
+      if (status.onlyReport && clock.monotonic() < due) return due - clock.monotonic()
+      reported.set(name, clock.monotonic())
+      try {
+        const { status: written } = status
+        const next = { ...object, status: written }
+        objects.set(
+          name,
+          await client.update<CertificatePolicy>(certificatePolicies, next, {
+            subresource: 'status',
+            signal,
+          }),
+        )
+      } catch (error) {
+        // Changed or deleted meanwhile: the watch brings it back.
+        if (!isStatus(error, 'Conflict') && !isStatus(error, 'NotFound')) throw error
+      }
+      return undefined
+    }
+
+    return {
+      inForce: () => set.inForce(),
+      shadows: () => set.shadows(),
+      settled: following.settled,
+      compared(shadow, difference) {
+        tally.count(shadow.name, shadow.revision, difference)
+        if (difference) log.info('a shadow policy judges otherwise', { policy: shadow.name, ...difference })
+        statuses.add(shadow.name)
+      },
+      async stop() {
+        await Promise.all([following.stop(), statuses.stop()])
+      },
+    }
+  }
+}
+
+const sameSpec = (a: CertificatePolicy, b: CertificatePolicy) =>
+  a.metadata.uid === b.metadata.uid && revisionOf(a.metadata) === revisionOf(b.metadata)
+
+/** A new object of the same name is another policy. */
+const revisionOf = ({ uid = '', generation = 0 }: CertificatePolicy['metadata']) => `${uid}/${generation}`
