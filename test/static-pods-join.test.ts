@@ -232,11 +232,12 @@ onMachine(
   },
 )
 
-test('--static-pods without --runtime, and cri, are refused with the reason', async () => {
+test('--static-pods without --runtime, and a runtime without a socket, are refused with the reason', async () => {
   const plain = await runRollcall(['agent', '--static-pods', '/nowhere'])
   assert.deepEqual([plain.code, plain.stdout], [2, ''])
-  assert.match(plain.stderr, /--static-pods: say how they are to be run; with --runtime process/)
-  const cri = await runRollcall(['agent', '--static-pods', '/nowhere', '--runtime', 'cri'])
+  assert.match(plain.stderr, /--static-pods: say how they are to be run: --runtime cri/)
+  const tcp = ['--container-runtime-endpoint', 'tcp://127.0.0.1:1']
+  const cri = await runRollcall(['agent', '--static-pods', '/nowhere', '--runtime', 'cri', ...tcp])
   assert.equal(cri.code, 2)
-  assert.match(cri.stderr, /CRI is not built yet/)
+  assert.match(cri.stderr, /Give unix:\/\/\/path/)
 })

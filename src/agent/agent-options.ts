@@ -1,7 +1,7 @@
 import type { KeyAlgorithm } from '../keys/private-key.ts'
 import type { Connect } from '../kube/transport.ts'
 import type { NodeAddress } from '../kube/types.ts'
-import type { Clock, Disk, Log, Net, Random, Spawn } from '../ports.ts'
+import type { Clock, ConnectRpc, Disk, Log, Net, Random, Spawn } from '../ports.ts'
 import type { ServeHttps } from './serving.ts'
 
 /** How static pods are run: what only the agent's own configuration may say, never a manifest. */
@@ -10,9 +10,11 @@ export interface StaticPodOptions {
   directory: string
   /** Where the pods' state and logs are kept; belongs to this agent alone. */
   stateDirectory: string
-  /** `process`: plain processes of this machine, without images or isolation. */
-  runtime: 'process'
-  /** Containers may run as root; default false. */
+  /** `process`: plain processes of this machine, without images or isolation. `cri`: containers of a container runtime. */
+  runtime: 'process' | 'cri'
+  /** With `cri`: `unix:///path` of the runtime's socket; need not be there yet. Default: containerd's. */
+  containerRuntimeEndpoint?: string
+  /** With `process`: containers may run as root; default false. */
   allowRoot?: boolean
   /** Show them in the API as mirror pods once it answers; default true. */
   mirror?: boolean
@@ -85,6 +87,8 @@ export interface AgentPorts {
   spawn?: Spawn
   /** Absent: no static pods and no credential plugins. */
   net?: Net
+  /** Absent: no static pods in containers. */
+  connectRpc?: ConnectRpc
   /** What exec credential plugins inherit. */
   environment?: Readonly<Record<string, string>>
   /** Absent: no HTTPS server. */

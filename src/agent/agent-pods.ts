@@ -1,10 +1,17 @@
 import type { KubeClient } from '../kube/client.ts'
 import type { KubeNode, NodeAddress } from '../kube/types.ts'
+import { CriRuntime } from '../pods/cri/cri-runtime.ts'
+import type { NodeFacts } from '../pods/environment.ts'
 import { ProcessRuntime } from '../pods/process/process-runtime.ts'
+import type { Runtime } from '../pods/runtime.ts'
 import { StaticPods } from '../pods/static-pods.ts'
 import { MirrorPods } from '../pods/status/mirror-pods.ts'
 import { PodReport } from '../pods/status/pod-report.ts'
-import type { AgentOptions, AgentPorts } from './agent-options.ts'
+import type { Spawn } from '../ports.ts'
+import type { AgentOptions, AgentPorts, StaticPodOptions } from './agent-options.ts'
+
+/** Where containerd listens, and where a kubelet looks for it. */
+const defaultEndpoint = 'unix:///run/containerd/containerd.sock'
 
 export interface PodParts {
   /** The API under the node's own certificate. */
@@ -34,10 +41,11 @@ export function createAgentPods(
   const { staticPods, nodeName, credentialPlugins = [] } = options
   const { spawn, net } = ports
   if (!staticPods || !spawn || !net) return undefined
-  const { directory, stateDirectory, allowRoot = false, mirror = true } = staticPods
+  const { directory, stateDirectory, mirror = true } = staticPods
   const hostAddress = () => parts.addresses().find(({ type }) => type === 'InternalIP')?.address
   const node = () => ({ nodeName, hostAddress: hostAddress() })
-  const runtime = new ProcessRuntime({ ...ports, spawn, stateDirectory, allowRoot, node })
+  const runtime = createRuntime(staticPods, { ...ports, spawn }, node)
+  if (!runtime) return undefined
   const pods = new StaticPods({ ...ports, net, nodeName, directory, runtime, hostAddress })
   const report = new PodReport({ ...ports, stateDirectory, pods, runtime, hostAddress })
   const mirrors = mirror
@@ -66,4 +74,21 @@ export function createAgentPods(
     disconnected: () => void mirrors?.pause(),
     nodeSeen: node => mirrors?.nodeSeen(node),
   }
+}
+
+/** What runs the containers; undefined: this agent cannot speak with a container runtime. */
+function createRuntime(
+  {
+    runtime,
+    stateDirectory,
+    containerRuntimeEndpoint: endpoint = defaultEndpoint,
+    ...rest
+  }: StaticPodOptions,
+  ports: AgentPorts & { spawn: Spawn },
+  node: () => NodeFacts,
+): Runtime | undefined {
+  const { allowRoot = false } = rest
+  if (runtime === 'process') return new ProcessRuntime({ ...ports, stateDirectory, allowRoot, node })
+  const { connectRpc } = ports
+  return connectRpc && new CriRuntime({ ...ports, connectRpc, endpoint, stateDirectory, node })
 }

@@ -7,6 +7,7 @@ import { serveHttps } from '../agent/serve-https.ts'
 import { hostPorts } from '../cluster/host-ports.ts'
 import { RollcallError } from '../errors.ts'
 import { systemNet } from '../host/net.ts'
+import { systemRpc } from '../host/rpc.ts'
 import { systemSpawn } from '../host/spawn.ts'
 import type { NodeAddress } from '../kube/types.ts'
 import { connectUndici } from '../kube/undici-transport.ts'
@@ -30,6 +31,7 @@ interface AgentFlags {
   staticPods?: string
   staticPodsState: string
   runtime?: 'process' | 'cri'
+  containerRuntimeEndpoint?: string
   staticPodsAsRoot: boolean
   credentialPlugin: CredentialPluginOptions[]
 }
@@ -53,7 +55,17 @@ export function register(program: Command, io: CommandIo): void {
     .option('--port <port>', 'port of the HTTPS server; 0: any free one', wholeNumber(0, 65_535), 10_250)
     .option('--static-pods <dir>', 'run the pods of the manifests in this folder, before anything else')
     .option('--static-pods-state <dir>', 'where their state and logs are kept', defaultPodState)
-    .addOption(new Option('--runtime <runtime>', 'what runs them').choices(['process', 'cri']))
+    .addOption(
+      new Option(
+        '--runtime <runtime>',
+        'what runs them: containers of a container runtime, or plain processes',
+      ).choices(['cri', 'process']),
+    )
+    .option(
+      '--container-runtime-endpoint <endpoint>',
+      'with --runtime cri: socket of the container runtime (default: unix:///run/containerd/containerd.sock)',
+      parseEndpoint,
+    )
     .option('--static-pods-as-root', 'with --runtime process: containers may run as root', false)
     .option(
       '--credential-plugin <socket[,pod=NAMESPACE/NAME][,owner=UID]>',
@@ -87,6 +99,7 @@ async function agent(flags: AgentFlags, io: CommandIo): Promise<void> {
       listen: serveHttps,
       spawn: systemSpawn,
       net: systemNet,
+      connectRpc: systemRpc,
       environment: environmentOfProcess(),
     },
   )
@@ -111,25 +124,32 @@ function staticPodOptions(flags: AgentFlags): { staticPods?: StaticPodOptions } 
     staticPods: directory,
     staticPodsState: stateDirectory,
     runtime,
+    containerRuntimeEndpoint,
     staticPodsAsRoot: allowRoot,
   } = flags
   if (directory === undefined) return {}
   // Never taken silently: without a container runtime the isolation of images is lost.
-  if (runtime !== 'process') {
-    const why = runtime === 'cri' ? 'CRI is not built yet' : 'say how they are to be run'
+  if (runtime === undefined)
     throw new RollcallError(
       'USAGE',
-      `--static-pods: ${why}; with --runtime process they are plain processes.`,
+      '--static-pods: say how they are to be run: --runtime cri in containers, --runtime process as plain processes.',
     )
-  }
   return {
     staticPods: {
       directory: resolve(directory),
       stateDirectory: resolve(stateDirectory),
       runtime,
+      ...(containerRuntimeEndpoint !== undefined && { containerRuntimeEndpoint }),
       allowRoot,
     },
   }
+}
+
+/** `unix:///path`, or the path alone as kubelets still take it. */
+function parseEndpoint(text: string): string {
+  const path = text.replace(/^unix:\/\//, '')
+  if (!path.startsWith('/')) throw new InvalidArgumentError('Give unix:///path/of/socket.')
+  return `unix://${path}`
 }
 
 function parsePlugin(text: string): CredentialPluginOptions {
