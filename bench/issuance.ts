@@ -1,8 +1,9 @@
 // Certificates a second through the pure core: read and verify the request, judge it, prepare, lint, sign, verify.
 import { AddressIndex } from '../src/approve/address-index.ts'
 import { judge } from '../src/approve/judge.ts'
+import { policyOf } from '../src/approve/policy-presets.ts'
 import { readRequest as readToJudge } from '../src/approve/read-request.ts'
-import { defaultApprovalPolicy } from '../src/cluster/approval-policy.ts'
+import { defaultPolicySpec } from '../src/cluster/approval-policy.ts'
 import { systemRandom } from '../src/host/random.ts'
 import { generateSigner } from '../src/keys/private-key.ts'
 import { selfSignedCa } from '../src/keys/self-signed.ts'
@@ -24,7 +25,7 @@ const authority = authorityOf(
   await selfSignedCa({ commonName: 'kubernetes', signer, random: systemRandom, ...times }),
   signer,
 )
-const policy = defaultApprovalPolicy([])
+const policy = policyOf(defaultPolicySpec([]))
 
 async function certify({ csr, node }: Asked, claims: AddressIndex): Promise<void> {
   const verdict = judge({ csr, reading: readToJudge(csr), now, node, claims, policy })

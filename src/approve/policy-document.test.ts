@@ -70,7 +70,7 @@ const refused: [spec: string, told: RegExp][] = [
   ['preset: lab\nlifetime: {minSeconds: 10, maxSeconds: 5}', /must not exceed/],
   ['preset: lab\nactions: {EvidenceUnavailable: Deny}', /is an unknown field/],
   ['preset: lab\nactions: {SanUnproven: Approve}', /must be Deny or Hold or Ignore/],
-  ['preset: lab\nshadowOf: default', /names the policy itself/],
+  ['preset: lab\nshadowOf: other', /is not for the policy in force/],
   ['preset: lab\npreset: strict', /^6:3: is no YAML: .*unique/],
 ]
 for (const [spec, told] of refused) {

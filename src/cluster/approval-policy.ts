@@ -1,15 +1,66 @@
-import type { ApprovalPolicy } from '../approve/policy.ts'
+import { createHash } from 'node:crypto'
+import { isStatus, type KubeClient } from '../kube/client.ts'
+import { sameJson } from '../kube/json.ts'
+import type { CertificatePolicy, CertificatePolicySpec } from '../kube/rollcall/certificate-policy/spec.ts'
+import { certificatePolicies, policyInForce } from '../kube/rollcall/certificate-policy.ts'
+import type { Log } from '../ports.ts'
+import { addressBlocks } from './address-blocks.ts'
 import { clusterDomain, serviceRange } from './identities.ts'
 
 /**
  * The policy `up` and `server` start with: evidence is the Node's status; `up` allows exactly its fleet's loopback
  * addresses, which are reserved otherwise.
  */
-export function defaultApprovalPolicy(fleetAddresses: readonly string[]): ApprovalPolicy {
+export function defaultPolicySpec(fleetAddresses: readonly string[]): CertificatePolicySpec {
   return {
     evidence: 'NodeStatus',
-    allowedRanges: fleetAddresses.map(address => `${address}/32`),
+    allowedRanges: addressBlocks(fleetAddresses),
     serviceRanges: [serviceRange],
     clusterDomain,
   }
+}
+
+/** Digest of the spec that was made here, so that one somebody else changed is known. */
+const annotation = 'rollcall.dev/made-as'
+
+/** Creates the policy, or brings up to date what nobody changed since: another fleet has other addresses. */
+export async function publishPolicy(
+  client: KubeClient,
+  spec: CertificatePolicySpec,
+  log: Log,
+): Promise<void> {
+  const made: CertificatePolicy = {
+    apiVersion: 'rollcall.dev/v1alpha1',
+    kind: 'CertificatePolicy',
+    metadata: { name: policyInForce, annotations: { [annotation]: digestOf(spec) } },
+    spec,
+  }
+  const stored = await read(client)
+  if (!stored) await client.create(certificatePolicies, made)
+  else if (stored.metadata.annotations?.[annotation] !== digestOf(stored.spec))
+    log.info(`CertificatePolicy ${policyInForce} was changed by somebody and stays as it is`)
+  else if (!sameJson(stored.spec, spec))
+    await client.update(certificatePolicies, {
+      ...stored,
+      metadata: {
+        ...stored.metadata,
+        annotations: { ...stored.metadata.annotations, ...made.metadata.annotations },
+      },
+      spec,
+    })
+}
+
+async function read(client: KubeClient): Promise<CertificatePolicy | undefined> {
+  try {
+    return await client.get<CertificatePolicy>(certificatePolicies, { name: policyInForce })
+  } catch (error) {
+    if (isStatus(error, 'NotFound')) return undefined
+    throw error
+  }
+}
+
+/** Whatever the order of its fields. */
+function digestOf(spec: CertificatePolicySpec): string {
+  const fields = Object.entries(spec).sort(([a], [b]) => (a < b ? -1 : 1))
+  return createHash('sha256').update(JSON.stringify(fields)).digest('hex').slice(0, 16)
 }

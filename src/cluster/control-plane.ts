@@ -16,16 +16,17 @@ import type { Store } from '../apiserver/storage/store.ts'
 import { kubeadmAddressTypes } from '../apiserver/tunnel/kubelet-address.ts'
 import { createTunnelMetrics } from '../apiserver/tunnel/tunnel-metrics.ts'
 import { createTunnels } from '../apiserver/tunnel/tunnels.ts'
-import type { ApprovalPolicy } from '../approve/policy.ts'
 import type { RunningControllers } from '../controller/options.ts'
 import { startControllers } from '../controller/start-controllers.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { encodeKubeconfig } from '../kube/encode-kubeconfig.ts'
+import type { CertificatePolicySpec } from '../kube/rollcall/certificate-policy/spec.ts'
 import { rollcallKinds } from '../kube/rollcall/index.ts'
 import { signerNames } from '../kube/types.ts'
 import type { Clock, Disk, Log, Random } from '../ports.ts'
 import type { LastingLedger } from '../sign/ledger.ts'
 import { publishApiService } from './api-service.ts'
+import { publishPolicy } from './approval-policy.ts'
 import { openAuditLog } from './audit-log.ts'
 import { ensureBootstrapKubeconfig } from './bootstrap-kubeconfig.ts'
 import { publishClusterInfo } from './cluster-info.ts'
@@ -48,8 +49,8 @@ export interface ControlPlaneOptions {
   /** Address to listen on. */
   bind: string
   certificateLifetimeSeconds: number
-  /** Absent: the API alone. */
-  approvalPolicy?: ApprovalPolicy
+  /** Of the CertificatePolicy that is created where there is none. Absent: the API alone. */
+  policy?: CertificatePolicySpec
   clock: Clock
   random: Random
   disk: Disk
@@ -112,7 +113,8 @@ async function start(
   await writeAdminKubeconfig(server, pki, options)
   await keepBootstrapKubeconfig(server, pki, client, options, cleanups)
   keepServingCertificate(running, options, pkiOptions, cleanups)
-  if (options.approvalPolicy) {
+  if (options.policy) {
+    await publishPolicy(client, options.policy, log)
     const ledger = openSqliteLedger({ path: directory.ledger, clock, log })
     cleanups.push(() => ledger.close())
     const controllers = await startOwnControllers(options, pki, loopback, metrics, ledger)
@@ -256,7 +258,7 @@ function keepServingCertificate(
 }
 
 async function startOwnControllers(
-  { clock, random, log, approvalPolicy, certificateLifetimeSeconds }: ControlPlaneOptions,
+  { clock, random, log, disk, certificateLifetimeSeconds }: ControlPlaneOptions,
   pki: Pki,
   loopback: Parameters<typeof loopbackClient>[1],
   metrics: Registry,
@@ -271,7 +273,7 @@ async function startOwnControllers(
     signers: Object.fromEntries(Object.values(signerNames).map(name => [name, ca])),
     certificateLifetimeSeconds,
     rootCertificates: pki.ca.pem,
-    ...(approvalPolicy && { approvalPolicy }),
+    disk,
     metrics,
     ledger,
     issued: ledger.issued,

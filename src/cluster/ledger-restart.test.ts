@@ -34,7 +34,7 @@ test('a restarted control plane still refuses a certified address to another nod
       port: 0,
       bind: '127.0.0.1',
       certificateLifetimeSeconds: 86_400,
-      approvalPolicy: { evidence: 'NodeStatus', allowedRanges: [], serviceRanges: ['10.96.0.0/12'] },
+      policy: { evidence: 'NodeStatus', serviceRanges: ['10.96.0.0/12'] },
       ...hostPorts,
       log: silentLog,
     })

@@ -1,5 +1,5 @@
 import type { Log } from '../ports.ts'
-import { defaultApprovalPolicy } from './approval-policy.ts'
+import { defaultPolicySpec } from './approval-policy.ts'
 import { startControlPlane } from './control-plane.ts'
 import { openDataDirectory } from './data-directory.ts'
 import { hostPorts } from './host-ports.ts'
@@ -30,7 +30,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       port: options.port,
       bind: options.bind,
       certificateLifetimeSeconds: options.certificateLifetimeSeconds,
-      ...(options.controllers && { approvalPolicy: defaultApprovalPolicy([]) }),
+      ...(options.controllers && { policy: defaultPolicySpec([]) }),
       ...hostPorts,
       log: options.log,
     })

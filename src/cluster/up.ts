@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fleetNode } from '../fleet/fleet-address.ts'
 import type { Log } from '../ports.ts'
-import { defaultApprovalPolicy } from './approval-policy.ts'
+import { defaultPolicySpec } from './approval-policy.ts'
 import { startControlPlane } from './control-plane.ts'
 import { openDataDirectory } from './data-directory.ts'
 import { startFleetChild } from './fleet-child.ts'
@@ -43,7 +43,7 @@ export async function startUp(options: UpOptions): Promise<RunningUp> {
       port: options.port,
       bind: '127.0.0.1',
       certificateLifetimeSeconds: options.certificateLifetimeSeconds,
-      approvalPolicy: defaultApprovalPolicy(addresses),
+      policy: defaultPolicySpec(addresses),
       ...host,
     })
     const resumed = existsSync(join(directory.nodes, 'worker-1', 'pki', 'kubelet-client-current.pem'))

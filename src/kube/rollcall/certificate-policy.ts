@@ -17,7 +17,10 @@ export function problemsOf(name: string, spec: unknown, from: 'resource' | 'file
   if (shape.length > 0) return shape
   const typed = spec as CertificatePolicySpec
   const problems = policyProblems(typed).map(problem => ({ ...problem, path: [...path, ...problem.path] }))
-  if (typed.shadowOf === name) problems.push({ path: [...path, 'shadowOf'], text: 'names the policy itself' })
+  if (name === policyInForce && typed.shadowOf !== undefined)
+    problems.push({ path: [...path, 'shadowOf'], text: `is not for the policy in force, ${policyInForce}` })
+  else if (typed.shadowOf === name)
+    problems.push({ path: [...path, 'shadowOf'], text: 'names the policy itself' })
   if (from === 'resource' && typed.inventory?.file !== undefined)
     problems.push({
       path: [...path, 'inventory', 'file'],

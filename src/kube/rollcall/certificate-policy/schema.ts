@@ -138,7 +138,7 @@ export const policySpecSchema: StructuralSchema = {
     },
     allowedRanges: texts(
       'CIDRs whose loopback, link-local and similar addresses, and those that Services publish, may be certified all the same.',
-      1024,
+      4096,
     ),
     serviceRanges: texts('The cluster’s service CIDRs: never certified for a node.', maxRanges),
     podRanges: texts('The cluster’s pod CIDRs: never certified for a node.', maxRanges),
