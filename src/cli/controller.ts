@@ -5,22 +5,17 @@ import { parsePolicyFile } from '../approve/policy-from-file.ts'
 import { parseCertificateLifetime } from '../cluster/go-duration.ts'
 import { hostPorts } from '../cluster/host-ports.ts'
 import { type ControllerName, clusterControllers, controllerNames } from '../controller/controller-name.ts'
-import type { SigningCa } from '../controller/options.ts'
 import { startControllers } from '../controller/start-controllers.ts'
 import { RollcallError, systemCode } from '../errors.ts'
-import { loadSigner } from '../keys/private-key.ts'
-import { Secret } from '../keys/secret.ts'
-import { signerNames } from '../kube/types.ts'
 import { configMapLedger } from '../sign/config-map-ledger.ts'
 import type { CommandIo, ConnectionFlags } from './command-io.ts'
 import { addConnectionOptions } from './connect-kubeconfig.ts'
 import { lineLog } from './line-log.ts'
 import { type ListenAddress, listenAddress, serveMetrics } from './serve-metrics.ts'
+import { addSigningOptions, openSigners, type SigningFlags, signingPairs } from './signing-option.ts'
 import { untilStopped } from './until-stopped.ts'
 
-interface ControllerFlags extends ConnectionFlags {
-  signingCert?: string
-  signingKey?: string
+interface ControllerFlags extends ConnectionFlags, SigningFlags {
   rootCaFile?: string
   policy?: string
   certLifetime: string
@@ -33,8 +28,6 @@ export function register(program: Command, io: CommandIo): void {
   const command = program
     .command('controller')
     .description('Run the controllers against any Kubernetes: approve, sign, clean, publish the root CA.')
-    .option('--signing-cert <file>', "the signers' CA certificate, PEM; without it nothing is signed")
-    .option('--signing-key <file>', 'its key, PEM')
     .option('--root-ca-file <file>', 'published as kube-root-ca.crt in every namespace')
     .option(
       '--policy <file>',
@@ -51,7 +44,7 @@ export function register(program: Command, io: CommandIo): void {
       'serve Prometheus metrics over plain HTTP there, like 127.0.0.1:9108',
       listenAddress,
     )
-  addConnectionOptions(command).action((flags: ControllerFlags) => controller(flags, io))
+  addConnectionOptions(addSigningOptions(command)).action((flags: ControllerFlags) => controller(flags, io))
 }
 
 async function controller(flags: ControllerFlags, io: CommandIo): Promise<void> {
@@ -63,13 +56,11 @@ async function controller(flags: ControllerFlags, io: CommandIo): Promise<void> 
     flags.rootCaFile === undefined ? '' : await read(flags.rootCaFile, '--root-ca-file')
   const certificateLifetimeSeconds = parseCertificateLifetime(flags.certLifetime)
   const only = flags.only === undefined ? clusterControllers : namesOf(flags.only)
-  const api = await io.connect(flags)
   const log = lineLog()
   if (Object.keys(pairs).length === 0)
     log.warn('no --signing-cert: approved requests are left to another signer')
   const signers = await openSigners(only.includes('signing') ? pairs : {}, {
     log,
-    signers: signingCa ? Object.fromEntries(Object.values(signerNames).map(name => [name, signingCa])) : {},
     certificateLifetimeSeconds,
   })
   try {
@@ -125,17 +116,6 @@ function namesOf(list: string): ControllerName[] {
       )
     return name
   })
-}
-
-async function readSigningCa({ signingCert, signingKey }: ControllerFlags): Promise<SigningCa | undefined> {
-  if (signingCert === undefined && signingKey === undefined) return undefined
-  // C-20: the same words as kube-controller-manager.
-  if (signingCert === undefined)
-    throw new RollcallError('USAGE', 'cannot specify key without cert: give --signing-cert too.')
-  if (signingKey === undefined)
-    throw new RollcallError('USAGE', 'cannot specify cert without key: give --signing-key too.')
-  const signer = loadSigner(new Secret(await read(signingKey, '--signing-key')))
-  return { certificate: await read(signingCert, '--signing-cert'), signer }
 }
 
 async function read(path: string, option: string): Promise<string> {

@@ -7,9 +7,10 @@ import { type FollowPolicies, fixedPolicy } from '../approve/policy-source.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { createEventRecorder } from '../kube/event-recorder.ts'
 import { startReflector } from '../kube/reflector.ts'
+import { formatTime } from '../kube/time-format.ts'
 import { type CertificateSigningRequest, resources } from '../kube/types.ts'
 import type { Clock, Disk, Log, Random } from '../ports.ts'
-import type { Authority } from '../sign/authority.ts'
+import type { AuthoritySource } from '../sign/authority.ts'
 import { startCleaner } from '../sign/cleaner.ts'
 import { startSigningController } from '../sign/controller.ts'
 import type { Leaf } from '../sign/leaf.ts'
@@ -23,12 +24,12 @@ export interface CsrControllersOptions {
   clock: Clock
   random: Random
   log: Log
-  authorities: Readonly<Record<string, Authority>>
+  authorities: Readonly<Record<string, AuthoritySource>>
   certificateLifetimeSeconds: number
   only?: readonly ControllerName[]
   approvalPolicy?: ApprovalPolicy | undefined
-  ledger?: Ledger
   policyFile?: string | undefined
+  ledger?: Ledger
   issued?: AsyncIterable<Leaf>
   disk?: Pick<Disk, 'read'>
   counters: ControllerMetrics
@@ -66,6 +67,12 @@ export function startCsrControllers(options: CsrControllersOptions): RunningCont
         certificateLifetimeSeconds: options.certificateLifetimeSeconds,
         ledger: toldTo(options.ledger ?? noLedger, entry => approval?.certificateIssued(entry)),
         onIssued: counters.issued,
+        onWaiting: (csr, message) => events.record(csr, 'Warning', 'SignerUnavailable', message),
+        onCapped(csr, { notAfter, issuer }) {
+          counters.capped(csr)
+          const until = formatTime(notAfter)
+          events.record(csr, 'Warning', 'CappedByCA', `the certificate ends ${until}, with the CA ${issuer}`)
+        },
         onFailed(csr, message) {
           counters.failed(csr)
           events.record(csr, 'Warning', 'SignerValidationFailure', message)
@@ -106,13 +113,6 @@ export function startCsrControllers(options: CsrControllersOptions): RunningCont
   }
 }
 
-/** The ledger, which also tells what it recorded: a request is gone within the hour, its certificate lives on. */
-function toldTo(ledger: Ledger, onRecord: (entry: LedgerEntry) => void): Ledger {
-  return {
-    async record(entry) {
-      await ledger.record(entry)
-      onRecord(entry)
-    },
 /** The policy given, else the file, else the CertificatePolicy objects of the cluster. */
 function followPoliciesOf(options: CsrControllersOptions): FollowPolicies {
   const { approvalPolicy, policyFile: path, disk } = options
@@ -122,5 +122,12 @@ function followPoliciesOf(options: CsrControllersOptions): FollowPolicies {
     : policiesFromCluster(options)
 }
 
+/** The ledger, which also tells what it recorded: a request is gone within the hour, its certificate lives on. */
+function toldTo(ledger: Ledger, onRecord: (entry: LedgerEntry) => void): Ledger {
+  return {
+    async record(entry) {
+      await ledger.record(entry)
+      onRecord(entry)
+    },
   }
 }

@@ -5,7 +5,7 @@ import type { Comparison } from '../approve/shadow-comparison.ts'
 import type { Verdict } from '../approve/verdict.ts'
 import type { CertificateSigningRequest } from '../kube/types.ts'
 import type { Clock } from '../ports.ts'
-import type { Authority } from '../sign/authority.ts'
+import type { AuthoritySource } from '../sign/authority.ts'
 import type { CleaningReason } from '../sign/cleanable.ts'
 import { createSurveyMetrics, noSurvey, type SurveyMetrics } from '../survey/metrics.ts'
 import { signerLabel } from '../survey/metrics-requests.ts'
@@ -15,11 +15,13 @@ export interface ControllerMetrics {
   verdict(csr: CertificateSigningRequest, verdict: Verdict): void
   issued(csr: CertificateSigningRequest): void
   failed(csr: CertificateSigningRequest): void
+  /** The certificate was cut short to the end of its CA. */
+  capped(csr: CertificateSigningRequest): void
   cleaned(reason: CleaningReason): void
-  /** These controllers run in this process from now on; none: it does not lead any more. */
-  running(names: readonly ControllerName[]): void
   /** A shadow policy was asked beside the policy in force. */
   shadow(comparison: Comparison): void
+  /** These controllers run in this process from now on; none: it does not lead any more. */
+  running(names: readonly ControllerName[]): void
   survey: SurveyMetrics
 }
 
@@ -27,16 +29,17 @@ export const noMetrics: ControllerMetrics = {
   verdict() {},
   issued() {},
   failed() {},
+  capped() {},
   cleaned() {},
+  shadow() {},
   running() {},
   survey: noSurvey,
 }
-  shadow() {},
 
 export interface ControllerMetricsOptions {
   registry: Registry
   clock: Clock
-  authorities: Readonly<Record<string, Authority>>
+  authorities: Readonly<Record<string, AuthoritySource>>
   certificateLifetimeSeconds: number
   /** Those that run when this process leads. */
   only?: readonly ControllerName[] | undefined
@@ -63,10 +66,10 @@ export function controllerMetrics(options: ControllerMetricsOptions): Controller
   return {
     ...countDecisions(options),
     cleaned: countCleaned(options.registry),
+    shadow: countShadow(options.registry),
     running: registerRunning(options),
     survey: createSurveyMetrics(options.registry, options.clock, knownRefusals),
   }
-    shadow: countShadow(options.registry),
 }
 
 function countDecisions({ registry, clock, authorities }: ControllerMetricsOptions) {
@@ -90,6 +93,12 @@ function countDecisions({ registry, clock, authorities }: ControllerMetricsOptio
     labelNames,
     registers,
   })
+  const capped = new Counter({
+    name: 'rollcall_certificates_capped_total',
+    help: 'Certificates that end sooner than asked for and allowed, since their CA does.',
+    labelNames,
+    registers,
+  })
   const took = new Histogram({
     name: 'rollcall_certificate_issuance_seconds',
     help: 'From the creation of a request (which the API stamps in whole seconds) to its certificate.',
@@ -98,7 +107,7 @@ function countDecisions({ registry, clock, authorities }: ControllerMetricsOptio
     registers,
   })
   for (const name of Object.keys(authorities))
-    for (const counter of [issued, failed]) counter.inc({ signer: signerLabel(name) }, 0)
+    for (const counter of [issued, failed, capped]) counter.inc({ signer: signerLabel(name) }, 0)
   return {
     verdict({ spec }: CertificateSigningRequest, { outcome, reasons }: Verdict) {
       verdicts.inc({ signer: signerLabel(spec.signerName), outcome, reason: reasons[0]?.code ?? '' })
@@ -111,6 +120,7 @@ function countDecisions({ registry, clock, authorities }: ControllerMetricsOptio
         took.observe({ signer }, Math.max(0, (clock.now() - Date.parse(creationTimestamp)) / 1000))
     },
     failed: ({ spec }: CertificateSigningRequest) => failed.inc({ signer: signerLabel(spec.signerName) }),
+    capped: ({ spec }: CertificateSigningRequest) => capped.inc({ signer: signerLabel(spec.signerName) }),
   }
 }
 
@@ -125,16 +135,6 @@ function countCleaned(registry: Registry): ControllerMetrics['cleaned'] {
   return reason => counter.inc({ state: cleanedStates[reason] })
 }
 
-function registerAuthorities({
-  registry,
-  authorities,
-  certificateLifetimeSeconds,
-}: ControllerMetricsOptions): void {
-  const registers = [registry]
-  const labelNames = ['signer'] as const
-  const end = new Gauge({
-    name: 'rollcall_signing_ca_expiration_timestamp_seconds',
-    help: 'When the CA certificate that signs for this signer ends.',
 /** Labels are outcomes, so there are at most 36 series. */
 function countShadow(registry: Registry): ControllerMetrics['shadow'] {
   const counter = new Counter({
@@ -146,8 +146,45 @@ function countShadow(registry: Registry): ControllerMetrics['shadow'] {
   return ({ enforced, shadow }) => counter.inc({ enforced, shadow })
 }
 
+function registerAuthorities({
+  registry,
+  authorities,
+  certificateLifetimeSeconds,
+}: ControllerMetricsOptions): void {
+  const registers = [registry]
+  const labelNames = ['signer'] as const
+  const sources = Object.entries(authorities)
+  new Gauge({
+    name: 'rollcall_signing_ca_expiration_timestamp_seconds',
+    help: 'When the CA certificate that signs for this signer ends.',
     labelNames,
     registers,
+    collect() {
+      this.reset()
+      for (const [name, source] of sources) {
+        const notAfter = source.current()?.certificate.notAfter
+        if (notAfter !== undefined) this.set({ signer: signerLabel(name) }, notAfter / 1000)
+      }
+    },
+  })
+  new Gauge({
+    name: 'rollcall_signing_ca_usable',
+    help: 'Whether the signer can sign: 0 while its CA’s certificate, key or token cannot be used.',
+    labelNames,
+    registers,
+    collect() {
+      for (const [name, source] of sources) this.set({ signer: signerLabel(name) }, source.current() ? 1 : 0)
+    },
+  })
+  new Gauge({
+    name: 'rollcall_signing_ca_in_order',
+    help: 'Whether the CA’s files, key and token are in order: 0 also while an earlier good pair goes on signing.',
+    labelNames,
+    registers,
+    collect() {
+      for (const [name, source] of sources)
+        this.set({ signer: signerLabel(name) }, source.problem() === undefined ? 1 : 0)
+    },
   })
   const lifetime = new Gauge({
     name: 'rollcall_signing_lifetime_seconds',
@@ -155,10 +192,7 @@ function countShadow(registry: Registry): ControllerMetrics['shadow'] {
     labelNames,
     registers,
   })
-  for (const [name, { certificate }] of Object.entries(authorities)) {
-    end.set({ signer: signerLabel(name) }, certificate.notAfter / 1000)
-    lifetime.set({ signer: signerLabel(name) }, certificateLifetimeSeconds)
-  }
+  for (const [name] of sources) lifetime.set({ signer: signerLabel(name) }, certificateLifetimeSeconds)
 }
 
 /** 1 in the process that leads, 0 in one that waits; what this program is not asked to run has no series. */

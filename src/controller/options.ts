@@ -3,6 +3,7 @@ import type { ApprovalPolicy } from '../approve/policy.ts'
 import type { Signer } from '../keys/signer.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { Clock, Disk, Log, Random } from '../ports.ts'
+import type { AuthoritySource } from '../sign/authority.ts'
 import type { Leaf } from '../sign/leaf.ts'
 import type { Ledger } from '../sign/ledger.ts'
 import type { ControllerName } from './controller-name.ts'
@@ -18,8 +19,8 @@ export interface ControllersOptions {
   clock: Clock
   random: Random
   log: Log
-  /** By signerName. A signer that is left out signs nothing (C-20). */
-  signers: Readonly<Partial<Record<string, SigningCa>>>
+  /** By signerName: a CA that stays, or a source of one. A signer that is left out signs nothing (C-20). */
+  signers: Readonly<Partial<Record<string, SigningCa | AuthoritySource>>>
   /** The signer's cap: seconds that no certificate lives longer than. */
   certificateLifetimeSeconds: number
   /** PEM bundle for kube-root-ca.crt; empty: it is not published. */
@@ -28,9 +29,9 @@ export interface ControllersOptions {
   only?: readonly ControllerName[]
   /** A policy that never changes. Absent: that of `policyFile`. */
   approvalPolicy?: ApprovalPolicy | undefined
-  /** Seconds after which the API is asked to end the watches of requests and nodes; absent: 300–600 at random. */
   /** A file of CertificatePolicies, read again while it runs. Absent: those of the cluster, by which the one named default judges. */
   policyFile?: string | undefined
+  /** Seconds after which the API is asked to end the watches of requests and nodes; absent: 300–600 at random. */
   watchTimeoutSeconds?: number
   /** Absent: no ledger of leaves is kept. */
   ledger?: Ledger

@@ -1,7 +1,7 @@
 /** The cluster's program: approve, sign, clean, publish; at once, or while this process holds the leader's Lease. */
 import { checkPolicy } from '../approve/policy.ts'
 import { startLeaseElection } from '../kube/lease-election.ts'
-import { type Authority, authorityOf } from '../sign/authority.ts'
+import { type AuthoritySource, authorityOf, constantAuthority } from '../sign/authority.ts'
 import { startBootstrapSigner } from '../trust/bootstrap-signer.ts'
 import { startRootCaPublisher } from '../trust/root-ca-publisher.ts'
 import { startTokenCleaner } from '../trust/token-cleaner.ts'
@@ -58,10 +58,11 @@ function startAll(options: ControllersOptions & CsrControllersOptions): RunningC
   }
 }
 
-function authoritiesOf(signers: ControllersOptions['signers']): Record<string, Authority> {
+function authoritiesOf(signers: ControllersOptions['signers']): Record<string, AuthoritySource> {
   return Object.fromEntries(
-    Object.entries(signers).flatMap(([name, ca]) =>
-      ca ? [[name, authorityOf(ca.certificate, ca.signer)]] : [],
-    ),
+    Object.entries(signers).flatMap(([name, ca]) => {
+      if (!ca) return []
+      return [[name, 'current' in ca ? ca : constantAuthority(authorityOf(ca.certificate, ca.signer))]]
+    }),
   )
 }

@@ -9,6 +9,23 @@ export interface Authority {
   signer: Signer
 }
 
+/** Where the CA of a signer is asked for at each signature: it may be replaced, or be away, while the controller runs. */
+export interface AuthoritySource {
+  /** undefined: none can sign now. */
+  current(): Authority | undefined
+  /** What is wrong with the CA's files, key or token, if anything; an earlier good pair may still sign. */
+  problem(): string | undefined
+  /** Told that `current` gave a signature that failed, so that the key is looked at anew. */
+  failed?(authority: Authority, error: unknown): void
+  /** Calls `run` whenever another CA, or one again, can sign. Returns how to end that. */
+  onChange(run: () => void): () => void
+}
+
+/** A CA that never changes. */
+export function constantAuthority(authority: Authority): AuthoritySource {
+  return { current: () => authority, problem: () => undefined, onChange: () => () => {} }
+}
+
 /**
  * The authority of a PEM certificate and its signer. C-21: exactly one certificate, because leaves are handed out
  * without a chain. Throws RollcallError SIGNER_UNUSABLE.

@@ -7,7 +7,8 @@ import type { Clock, Log, Random } from '../ports.ts'
 import { sha256Hex } from '../x509/fingerprint.ts'
 import { formatName } from '../x509/name.ts'
 import { randomSerialNumber } from '../x509/serial-number.ts'
-import type { Authority } from './authority.ts'
+import type { Authority, AuthoritySource } from './authority.ts'
+import { keyIsAway } from './authority-keeper.ts'
 import { type Issued, issue } from './issue.ts'
 import { leafOf } from './leaf.ts'
 import type { Ledger, LedgerEntry } from './ledger.ts'
@@ -23,13 +24,17 @@ export interface SigningOptions {
   /** The request as the cache has it, by name. */
   cached(name: string): CertificateSigningRequest | undefined
   /** By signerName; requests of other signers are not touched. */
-  authorities: Readonly<Record<string, Authority>>
+  authorities: Readonly<Record<string, AuthoritySource>>
   /** Seconds that no certificate lives longer than. */
   certificateLifetimeSeconds: number
   ledger: Ledger
   /** Told after the certificate is in status.certificate. */
   onIssued?(csr: CertificateSigningRequest, leaf: LedgerEntry): void
   onFailed?(csr: CertificateSigningRequest, message: string): void
+  /** An approved request waits until the CA can sign; the message says what it wants. */
+  onWaiting?(csr: CertificateSigningRequest, message: string): void
+  /** The certificate ends with its CA, sooner than the request and the signer's cap would have it. */
+  onCapped?(csr: CertificateSigningRequest, leaf: LedgerEntry): void
 }
 
 export interface SigningController {
@@ -49,17 +54,45 @@ export function startSigningController(options: SigningOptions): SigningControll
   const { client, clock, random, log, cached, authorities, ledger } = options
   /** The version each request was written from, until the cache shows the result: not to sign twice. */
   const written = new Map<string, string | undefined>()
-  const queue = startWorkQueue({ name: 'signing', workers, clock, log, process: sign })
+  /** Requests that wait for another CA, or for its key; how often they failed until then does not count any more. */
+  const parked = new Set<string>()
+  const queue = startWorkQueue({ name: 'signing', workers, clock, log, process: signIfDue })
+  const unsubscribe = [...new Set(Object.values(authorities))].map(source =>
+    source.onChange(() => {
+      for (const name of parked) queue.add(name)
+      parked.clear()
+    }),
+  )
 
-  async function sign(name: string): Promise<number | undefined> {
+  async function signIfDue(name: string): Promise<number | undefined> {
     const csr = cached(name)
     if (!csr || !isSignable(csr)) {
       written.delete(name)
+      parked.delete(name)
       return undefined
     }
-    const authority = authorities[csr.spec.signerName]
+    const source = authorities[csr.spec.signerName]
     const version = csr.metadata.resourceVersion
-    if (!authority || (written.has(name) && written.get(name) === version)) return undefined
+    if (!source || (written.has(name) && written.get(name) === version)) return undefined
+    const authority = source.current()
+    if (!authority) return park(csr, source)
+    try {
+      return await sign(csr, authority)
+    } catch (error) {
+      parked.add(name)
+      if (!keyIsAway(error)) throw error
+      source.failed?.(authority, error)
+      return park(csr, source)
+    }
+  }
+
+  function park(csr: CertificateSigningRequest, source: AuthoritySource): undefined {
+    parked.add(csr.metadata.name)
+    options.onWaiting?.(csr, source.problem() ?? 'the signing CA cannot sign now')
+  }
+
+  async function sign(csr: CertificateSigningRequest, authority: Authority): Promise<number | undefined> {
+    const { name } = csr.metadata
     const { prepared, refusal } = prepare({
       csr,
       request: readRequest(csr),
@@ -93,6 +126,7 @@ export function startSigningController(options: SigningOptions): SigningControll
       notAfter: formatTime(notAfter),
     })
     options.onIssued?.(csr, entry)
+    if (prepared.cappedByCa) options.onCapped?.(csr, entry)
     return undefined
   }
 
@@ -112,7 +146,13 @@ export function startSigningController(options: SigningOptions): SigningControll
     return 'written'
   }
 
-  return { csrChanged: csr => queue.add(csr.metadata.name), stop: () => queue.stop() }
+  return {
+    csrChanged: csr => queue.add(csr.metadata.name),
+    async stop() {
+      for (const end of unsubscribe) end()
+      await queue.stop()
+    },
+  }
 }
 
 function withCertificate(csr: CertificateSigningRequest, pem: string): CertificateSigningRequest {

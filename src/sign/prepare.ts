@@ -33,6 +33,8 @@ export interface Prepared {
   readonly tbs: Uint8Array
   readonly spki: Uint8Array
   readonly authority: Authority
+  /** It would live longer, did its CA. */
+  readonly cappedByCa: boolean
 }
 
 const unspent = new WeakSet<Prepared>()
@@ -59,11 +61,13 @@ export function prepare(facts: SigningFacts): Preparation {
   const subject = rebuiltSubject(request)
   const { subjectKeyIdentifier } = authority.certificate
   const life = grantedSeconds(csr.spec.expirationSeconds, facts.certificateLifetimeSeconds)
+  const { notAfter } = authority.certificate
+  const validity = leafValidity(now, life, notAfter)
   const fields = {
     serialNumber: facts.serialNumber,
     algorithm: authority.signer.algorithm,
     issuer: authority.certificate.subject,
-    ...leafValidity(now, life, authority.certificate.notAfter),
+    ...validity,
     subject,
     spki: request.spki,
     // C-36: what the request asks for in its extensions is dropped, but for the SANs. No SKI on a leaf.
@@ -78,9 +82,10 @@ export function prepare(facts: SigningFacts): Preparation {
       subject,
     ),
   }
+  const cappedByCa = validity.notAfter < leafValidity(now, life, Number.POSITIVE_INFINITY).notAfter
   const tbs = encodeTbsCertificate(fields)
   lint(tbs, { authority, request, now })
-  const prepared = Object.freeze({ tbs, spki: request.spki, authority })
+  const prepared = Object.freeze({ tbs, spki: request.spki, authority, cappedByCa })
   unspent.add(prepared)
   return { prepared }
 }

@@ -40,7 +40,7 @@ const serving: Row[] = [
     const san = changes.asked?.subjectAltName
     return [what, san ? { asked: { subjectAltName: { ...san, dnsNames: ['a'] } } } : changes, refusal]
   }),
-  ['no SAN', { asked: { subjectAltName: sans([], []) } }, 'DNS or IP subjectAltName is required'],
+  ['C-30: no SAN', { asked: { subjectAltName: sans([], []) } }, 'DNS or IP subjectAltName is required'],
   [
     'key encipherment as well',
     { spec: { usages: ['key encipherment', 'server auth', 'digital signature'] } },
@@ -52,7 +52,7 @@ const serving: Row[] = [
     'usages did not match [digital signature key encipherment server auth]',
   ],
   [
-    'all wrong: the organization is named first',
+    'C-30: all wrong, the organization is named first',
     { spec: { usages: [] }, asked: { subject: subject('a', []), subjectAltName: sans([], []) } },
     'subject organization is not system:nodes',
   ],
