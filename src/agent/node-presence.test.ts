@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test'
 import { SeededRandom } from '../fleet/simulated/random.ts'
 import { createClient, type KubeClient } from '../kube/client.ts'
 import type { ApiRequest, ApiResponse } from '../kube/transport.ts'
-import { type Lease, resources } from '../kube/types.ts'
+import { type KubeNode, type Lease, resources } from '../kube/types.ts'
 import { silentLog } from '../ports.ts'
 import { startEmbeddedCluster } from '../testing/embedded-cluster.ts'
 import { inMemoryTransport, json } from '../testing/in-memory-transport.ts'
@@ -118,7 +118,10 @@ test('a lease that another wrote, or that is gone, is renewed nevertheless', asy
   const client = await cluster.node('node-a')
   const { signal } = new AbortController()
   const { clock, admin } = cluster
-  const facts = { nodeName: 'node-a', nodeUid: 'u-1', durationSeconds: 40 }
+  // A lease whose owner is not there would be collected.
+  const named = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-a' } }
+  const node = await client.create<KubeNode>(resources.nodes, named)
+  const facts = { nodeName: 'node-a', nodeUid: node.metadata.uid ?? '', durationSeconds: 40 }
   const renew = (known?: Lease) => renewLease(client, known, facts, () => clock.now(), signal)
   const created = await renew()
   assert.equal(created.spec?.holderIdentity, 'node-a')

@@ -5,7 +5,8 @@ import { sharedObject } from './stored-object.ts'
 /** Only what holds this is parsed: most objects have no owner. */
 const mark = Buffer.from('"ownerReferences":[{')
 
-function ownersOf(stored: Stored | undefined): readonly OwnerReference[] {
+/** Parses only what has owners. */
+export function ownersOf(stored: Stored | undefined): readonly OwnerReference[] {
   if (!stored) return []
   const { buffer, byteOffset, byteLength } = stored.value
   if (!Buffer.from(buffer, byteOffset, byteLength).includes(mark)) return []

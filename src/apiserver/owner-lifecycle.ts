@@ -1,62 +1,87 @@
-/** What is owned goes with its last owner (background garbage collection), e.g. a node's Lease with its Node. */
-import type { OwnerReference } from '../kube/types.ts'
-import type { Clock, Log } from '../ports.ts'
-import { timestamp } from './object-name.ts'
-import { OwnerIndex } from './owner-index.ts'
-import type { StoredResource } from './resources/resource.ts'
-import type { Store, Stored } from './storage/store.ts'
-import { apiVersionOf, encodeObject, keyOf, parseObject, prefixOf, sharedObject } from './stored-object.ts'
+/** Garbage collection: what is owned goes with its last owner, or is orphaned, or holds its owner up. */
+import {
+  type Collector,
+  collect,
+  finish,
+  type OwnerLifecycleOptions,
+  orphan,
+  orphansDependents,
+  ownerKey,
+  waitsForDependents,
+} from './dependents.ts'
+import { OwnerIndex, ownersOf } from './owner-index.ts'
+import { foregroundFinalizer, orphanFinalizer } from './propagation.ts'
+import type { Stored, StoreEvent } from './storage/store.ts'
+import { sharedObject } from './stored-object.ts'
 
-export interface OwnerLifecycleOptions {
-  store: Store
-  resources: readonly StoredResource[]
-  clock: Clock
-  log: Log
-}
+/** Only what holds one of these is parsed: hardly any object does. */
+const marks = [orphanFinalizer, foregroundFinalizer].map(finalizer => Buffer.from(`"${finalizer}"`))
 
-/** Deletes dependents when their owner is deleted. The function returned ends it. */
+/** Follows all writes, and first goes through all that is there: the last run may have ended half way. Returns its end. */
 export function startOwnerLifecycle(options: OwnerLifecycleOptions): () => void {
   const { store, log } = options
   const index = new OwnerIndex()
-  for (const stored of store.list('registry/').items) index.changed(stored.key, undefined, stored)
-  return store.watch('registry/', store.revision, ({ key, previous, current }) => {
-    index.changed(key, previous, current)
-    const uid = !current && previous ? (sharedObject(previous).metadata.uid ?? '') : ''
-    for (const dependent of index.dependentsOf(uid)) {
-      release(options, dependent).catch((error: unknown) =>
-        log.warn('an object could not be deleted with its owner', { key: dependent, error: String(error) }),
-      )
-    }
-  })
-}
-
-/** Deletes the object unless an owner is left; where finalizers must run it is marked. */
-async function release(options: OwnerLifecycleOptions, key: string): Promise<void> {
-  const { store, clock } = options
-  for (;;) {
-    const stored = store.get(key)
-    const resource = stored && options.resources.find(resource => key.startsWith(prefixOf(resource)))
-    if (!resource || isOwned(options, stored)) return
-    const object = parseObject(stored)
-    const { metadata } = object
-    const waits = (metadata.finalizers?.length ?? 0) > 0
-    if (waits && metadata.deletionTimestamp) return
-    const marked = { ...object, metadata: { ...metadata, deletionTimestamp: timestamp(clock.now()) } }
-    const value = waits ? encodeObject(resource, marked) : null
-    if ((await store.write({ key, expect: stored.modRevision, value })).ok) return
-  }
-}
-
-/** Owners of kinds that are not served here count as there: nobody could tell otherwise. */
-function isOwned({ store, resources }: OwnerLifecycleOptions, stored: Stored): boolean {
-  const { metadata } = sharedObject(stored)
-  return (metadata.ownerReferences ?? []).some((owner: OwnerReference) => {
-    const resource = resources.find(
-      resource => resource.kind === owner.kind && apiVersionOf(resource) === owner.apiVersion,
+  const collector: Collector = { ...options, index }
+  const run = (key: string, work: Promise<void>) => {
+    work.catch((error: unknown) =>
+      log.warn('an object could not be deleted with its owner', { key, error: String(error) }),
     )
-    if (!resource) return true
-    const namespace = resource.namespaced ? (metadata.namespace ?? '') : ''
-    const found = store.get(keyOf(resource, namespace, owner.name))
-    return found !== undefined && sharedObject(found).metadata.uid === owner.uid
+  }
+  const { items } = store.list('registry/')
+  for (const stored of items) index.changed(stored.key, undefined, stored)
+  for (const { key, work } of items.flatMap(current => worksOf(collector, { key: current.key, current })))
+    run(key, work())
+  return store.watch('registry/', store.revision, event => {
+    index.changed(event.key, event.previous, event.current)
+    for (const { key, work } of worksOf(collector, event)) run(key, work())
   })
+}
+
+interface Work {
+  key: string
+  work(): Promise<void>
+}
+
+/** What a write gives the collector to do. */
+function worksOf(collector: Collector, event: Omit<StoreEvent, 'revision'>): Work[] {
+  const { key, previous, current } = event
+  const works: Work[] = []
+  const add = (at: string, work: () => Promise<void>) => void works.push({ key: at, work })
+  if (!current && previous) {
+    const { uid = '' } = sharedObject(previous).metadata
+    for (const dependent of collector.index.dependentsOf(uid))
+      add(dependent, () => collect(collector, dependent))
+  }
+  // An owner that waits may be waiting for this one.
+  for (const owner of waitingOwners(collector, previous))
+    add(owner.key, () => finish(collector, owner.key, owner.uid))
+  if (!current) return works
+  if (ownersOf(current).length > 0) add(key, () => collect(collector, key))
+  if (isMarked(current)) add(key, () => processOwner(collector, key))
+  return works
+}
+
+function isMarked({ value }: Stored): boolean {
+  const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+  return marks.some(mark => bytes.includes(mark))
+}
+
+function waitingOwners(collector: Collector, dependent: Stored | undefined): { key: string; uid: string }[] {
+  return ownersOf(dependent).flatMap(owner => {
+    const key = ownerKey(collector, owner, dependent && sharedObject(dependent).metadata.namespace)
+    const stored = key && collector.store.get(key)
+    return stored && waitsForDependents(sharedObject(stored).metadata) ? [{ key, uid: owner.uid }] : []
+  })
+}
+
+async function processOwner(collector: Collector, key: string): Promise<void> {
+  const stored = collector.store.get(key)
+  if (!stored) return
+  const { metadata } = sharedObject(stored)
+  const { uid = '' } = metadata
+  if (orphansDependents(metadata)) await orphan(collector, key, uid)
+  if (!waitsForDependents(metadata)) return
+  const dependents = collector.index.dependentsOf(uid)
+  await Promise.all(dependents.map(dependent => collect(collector, dependent)))
+  await finish(collector, key, uid)
 }

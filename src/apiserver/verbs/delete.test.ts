@@ -57,9 +57,6 @@ describe('deleting', () => {
     assert.equal(await left(), 'b,c')
     await api.call('DELETE', `${nodes}/two`)
     assert.equal(await left(), '')
-    await assert.rejects(api.call('DELETE', `${maps}/x?propagationPolicy=Orphan`), {
-      message: '400 propagationPolicy: Orphan is not supported by this server, only Background',
-    })
   })
 
   it('deletes of a collection what the selector matches', async () => {

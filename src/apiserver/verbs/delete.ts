@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { ApiResponse } from '../../kube/transport.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { readBody } from '../body.ts'
 import type { Call } from '../call.ts'
-import { isImmortal, terminatingNamespace } from '../namespace-lifecycle.ts'
-import { timestamp } from '../object-name.ts'
+import { markedForDeletion } from '../deletion-mark.ts'
+import { isImmortal } from '../namespace-lifecycle.ts'
+import { finalizersToDelete, type Propagation, propagationOf } from '../propagation.ts'
 import { formOf, respondObject } from '../representation.ts'
 import { json } from '../response.ts'
 import type { Stored } from '../storage/store.ts'
@@ -16,6 +18,7 @@ export interface DeleteOptions {
   uid?: string
   resourceVersion?: string
   dryRun: boolean
+  propagation?: Propagation
 }
 
 const ATTEMPTS = 100
@@ -55,9 +58,11 @@ export function deleteOptionsOf(call: Call): DeleteOptions {
     propagationPolicy?: unknown
     orphanDependents?: unknown
   }
-  const policy = query.get('propagationPolicy') || propagationPolicy
-  if (policy === 'Orphan' || orphanDependents === true)
-    throw apiError.badRequest('propagationPolicy: Orphan is not supported by this server, only Background')
+  const orphan = query.get('orphanDependents')
+  const propagation = propagationOf(
+    query.get('propagationPolicy') || propagationPolicy,
+    orphan ? orphan === 'true' : orphanDependents,
+  )
   const { uid, resourceVersion } = preconditions ?? {}
   const asked = new URLSearchParams(query)
   if (Array.isArray(dryRun)) for (const value of dryRun) asked.append('dryRun', String(value))
@@ -65,6 +70,7 @@ export function deleteOptionsOf(call: Call): DeleteOptions {
     ...(typeof uid === 'string' && { uid }),
     ...(typeof resourceVersion === 'string' && { resourceVersion }),
     dryRun: isDryRun(asked, 'DeleteOptions'),
+    ...(propagation && { propagation }),
   }
 }
 
@@ -87,7 +93,7 @@ export async function deleteObject(
     if (isImmortal(resource, name))
       throw apiError.forbidden(resource, name, 'this namespace may not be deleted')
     admit(call, { operation: 'DELETE', name, oldObject: object })
-    const marked = marking(call, stored)
+    const marked = marking(call, stored, options)
     if (marked === 'already') return { stored, waiting: true }
     if (options.dryRun) return { stored, waiting: marked !== undefined }
     const value = marked ?? null
@@ -119,20 +125,16 @@ function requirePreconditions(call: Call, { metadata }: KubeObject, options: Del
 }
 
 /** The object marked as being deleted where somebody must finish that; undefined where it can go at once. */
-function marking({ core, resource }: Call, stored: Stored): Uint8Array | 'already' | undefined {
+function marking(
+  { core, resource }: Call,
+  stored: Stored,
+  { propagation }: DeleteOptions,
+): Uint8Array | 'already' | undefined {
   const object = parseObject(stored)
-  const { metadata } = object
-  const namespace = terminatingNamespace(resource, object)
-  if (!metadata.finalizers?.length && !namespace) return undefined
-  if (metadata.deletionTimestamp) return 'already'
-  const marked = {
-    ...(namespace ?? object),
-    metadata: {
-      ...metadata,
-      deletionTimestamp: timestamp(core.clock.now()),
-      deletionGracePeriodSeconds: 0,
-      ...(metadata.generation !== undefined && { generation: metadata.generation + 1 }),
-    },
-  }
+  const finalizers = finalizersToDelete(resource, object.metadata, propagation)
+  const marked = markedForDeletion(resource, object, finalizers, core.clock.now())
+  if (!marked) return undefined
+  const { deletionTimestamp, finalizers: before = [] } = object.metadata
+  if (deletionTimestamp && isDeepStrictEqual(finalizers, before)) return 'already'
   return encodeObject(resource, marked)
 }
