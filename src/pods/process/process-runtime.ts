@@ -1,16 +1,19 @@
 import { RollcallError } from '../../errors.ts'
-import { type Clock, type Disk, type Log, type Spawn, sleep, type Timer } from '../../ports.ts'
+import { type Clock, type Disk, type Log, type Net, type Spawn, sleep, type Timer } from '../../ports.ts'
 import type { NodeFacts } from '../environment.ts'
 import { podKey, revisionOf, type StaticPod } from '../pod.ts'
-import type { ContainerRecord, Runtime, StartOrder } from '../runtime.ts'
+import type { ContainerRecord, ContainerStreams, ExecOrder, Runtime, StartOrder } from '../runtime.ts'
 import { takeLock } from '../state/agent-lock.ts'
 import { LogRotation } from '../state/log-rotation.ts'
 import { podFolder, volumeFolder } from '../state/pod-folder.ts'
 import { isRunning } from '../state/process-identity.ts'
 import { removeLog } from '../state/remove-log.ts'
 import { removeTree } from '../state/remove-tree.ts'
+import { followOutput } from './container-output.ts'
+import { openNodePort } from './open-port.ts'
 import { processCommand } from './process-command.ts'
 import { processRefusals } from './process-rules.ts'
+import { openCommand } from './process-streams.ts'
 import { currentRun, type RunFacts, readPods, runFolder, type StoredRun } from './run-folder.ts'
 import { shimOrder } from './shim.ts'
 
@@ -22,6 +25,8 @@ export interface ProcessRuntimeOptions {
   /** What containers are told of the node. */
   node(): NodeFacts
   spawn: Spawn
+  /** Absent: no ports are forwarded. */
+  net?: Pick<Net, 'open'>
   disk: Disk
   clock: Clock
   log: Log
@@ -171,19 +176,9 @@ export class ProcessRuntime implements Runtime {
   }
 
   async exec(record: ContainerRecord, command: readonly string[], signal: AbortSignal): Promise<number> {
-    const { spawn, node } = this.#options
-    const pod = this.#pods.get(record.podUid)
-    const container = [...(pod?.spec.initContainers ?? []), ...(pod?.spec.containers ?? [])].find(
-      ({ name }) => name === record.container,
-    )
-    if (!pod || !container) throw new RollcallError('POD_UNKNOWN', `There is no container ${record.id}.`)
-    const { prefix, environment, directory } = processCommand(pod, container, {
-      ...node(),
-      agentUser: spawn.user,
-      volumesRoot: this.#volumes,
-    })
+    const { prefix, environment, directory } = this.#placeOf(record)
     const [program = '', ...args] = [...prefix, ...command]
-    const { code } = await spawn.run({
+    const { code } = await this.#options.spawn.run({
       command: program,
       args,
       environment,
@@ -192,6 +187,34 @@ export class ProcessRuntime implements Runtime {
       mostOutput: 10 * 1024,
     })
     return code
+  }
+
+  openExec(record: ContainerRecord, order: ExecOrder): Promise<ContainerStreams> {
+    return openCommand(this.#options.spawn.talk, this.#placeOf(record), order)
+  }
+
+  async openAttach({ id }: ContainerRecord): Promise<ContainerStreams> {
+    const record = () => this.#runs.get(id)?.record
+    const known = record()
+    if (!known) throw new RollcallError('POD_UNKNOWN', `There is no container ${id}.`)
+    return followOutput({ path: this.logPath(known), record }, this.#options)
+  }
+
+  /** Its pods are on the node's network. */
+  openPort(_: StaticPod, port: number) {
+    return openNodePort(this.#options.net, port)
+  }
+
+  /** What a container runs in. Throws POD_UNKNOWN. */
+  #placeOf(record: ContainerRecord) {
+    const { spawn, node } = this.#options
+    const pod = this.#pods.get(record.podUid)
+    const container = [...(pod?.spec.initContainers ?? []), ...(pod?.spec.containers ?? [])].find(
+      ({ name }) => name === record.container,
+    )
+    if (!pod || !container) throw new RollcallError('POD_UNKNOWN', `There is no container ${record.id}.`)
+    const facts = { ...node(), agentUser: spawn.user, volumesRoot: this.#volumes }
+    return processCommand(pod, container, facts)
   }
 
   logPath(record: ContainerRecord): string {
