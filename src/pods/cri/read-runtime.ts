@@ -173,3 +173,8 @@ export function leftovers(
     superseded: sandboxes.filter(sandbox => idle(sandbox) && !used.has(sandbox.id) && newer(sandbox)),
   }
 }
+
+/** The runtime's own id of a container. */
+export function containerId({ id }: ContainerRecord): string {
+  return id.slice(id.indexOf('://') + '://'.length)
+}

@@ -1,0 +1,40 @@
+import type { Disk, Spawn } from '../../ports.ts'
+import type { StartOrder } from '../runtime.ts'
+import { podFolder } from '../state/pod-folder.ts'
+import type { Cri } from './cri.ts'
+import { checkNonRoot, provideImage } from './images.ts'
+import { type ConfigFacts, containerConfig, logsRoot } from './pod-config.ts'
+import type { PodSandboxes } from './pod-sandboxes.ts'
+import { prepareVolumes } from './pod-volumes.ts'
+import type { RuntimeWatch } from './runtime-watch.ts'
+
+export interface StartPorts {
+  cri: Cri
+  watch: RuntimeWatch
+  sandboxes: PodSandboxes
+  facts: ConfigFacts
+  disk: Disk
+  spawn: Spawn
+  /** The agent ends. */
+  signal: AbortSignal
+}
+
+/** One run of a container, with all that has to be there before. */
+export async function startContainer(order: StartOrder, ports: StartPorts): Promise<void> {
+  const { cri, watch, sandboxes, facts, disk, signal } = ports
+  const { pod, container } = order
+  // The runtime appends to the log, and makes no folder for it.
+  await disk.makeDirectory(`${podFolder(logsRoot(facts.stateDirectory), pod)}/${container.name}`, 0o755)
+  const [sandbox] = await Promise.all([sandboxes.provide(pod, facts), prepareVolumes(pod, facts, ports)])
+  const image = await provideImage(cri, container, sandbox.config, signal)
+  checkNonRoot(pod, container, image)
+  const config = containerConfig(order, facts, image.uid?.value)
+  const id = await cri.createContainer(sandbox.id, config, sandbox.config)
+  try {
+    await cri.startContainer(id)
+  } catch (error) {
+    await watch.refresh()
+    // The runtime keeps it as a run that ended at once, with what it said.
+    if (!watch.contents.records.has(id)) throw error
+  }
+}
