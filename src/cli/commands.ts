@@ -19,6 +19,7 @@ export const commands: Readonly<Record<string, () => Promise<CommandModule>>> = 
   certs: () => import('./certs.ts'),
   doctor: () => import('./doctor.ts'),
   token: () => import('./token.ts'),
+  key: () => import('./key.ts'),
   completion: () => import('./completion.ts'),
   'complete-words': () => import('./complete-words.ts'),
   'fleet-process': () => import('./fleet-process.ts'),

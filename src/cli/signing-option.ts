@@ -1,13 +1,11 @@
 import type { Command } from 'commander'
-import { hostPorts } from '../cluster/host-ports.ts'
 import { RollcallError } from '../errors.ts'
-import { systemNet } from '../host/net.ts'
-import { cryptokiLoader } from '../host/pkcs11.ts'
 import { type KeyReference, parseKeyReference } from '../keys/key-reference.ts'
 import { signerNames } from '../kube/types.ts'
 import type { Log } from '../ports.ts'
 import type { AuthoritySource } from '../sign/authority.ts'
 import { startAuthorityKeeper } from '../sign/authority-keeper.ts'
+import { keyDoors } from './key-doors.ts'
 
 /** C-20: each signer by the name that kube-controller-manager's flags have for it. */
 const signers = {
@@ -81,9 +79,7 @@ export async function openSigners(
   pairs: Partial<Record<string, SigningPair>>,
   { log, certificateLifetimeSeconds }: { log: Log; certificateLifetimeSeconds: number },
 ): Promise<OpenSigners> {
-  const load = cryptokiLoader()
-  const owners = [process.getuid?.() ?? 0]
-  const doors = { ...hostPorts, net: systemNet, load, owners, log, certificateLifetimeSeconds }
+  const doors = { ...keyDoors(), log, certificateLifetimeSeconds }
   const keepers = new Map<SigningPair, Awaited<ReturnType<typeof startAuthorityKeeper>>>()
   const stop = () => {
     for (const keeper of keepers.values()) keeper.stop()

@@ -17,41 +17,34 @@ export function whyNoSoftHsm(): string | false {
   }
 }
 
-export interface SoftHsm {
+export interface EmptySoftHsm {
   /** The environment that names its tokens' folder. */
   environment: { SOFTHSM2_CONF: string }
   folder: string
-  pinFile: string
-  /** `pkcs11:token=LABEL;…?module-path=…&pin-source=…` */
-  uri(path: string): string
   pull(): void
   putBack(): void
   remove(): void
 }
 
-/** A token of its own, in a folder of its own. */
-export function softHsm(label: string, pin = '97531'): SoftHsm {
+export interface SoftHsm extends EmptySoftHsm {
+  pinFile: string
+  /** `pkcs11:PATH?module-path=…&pin-source=…` */
+  uri(path: string): string
+}
+
+/** SoftHSM2 without a token, in a folder of its own. */
+export function emptySoftHsm(): EmptySoftHsm {
   const folder = temporaryFolder()
   const tokens = join(folder.path, 'tokens')
   const configuration = join(folder.path, 'softhsm2.conf')
-  const pinFile = join(folder.path, 'pin')
   mkdirSync(tokens)
   writeFileSync(
     configuration,
     `directories.tokendir = ${tokens}\nobjectstore.backend = file\nlog.level = ERROR\n`,
   )
-  writeFileSync(pinFile, `${pin}\n`, { mode: 0o600 })
-  const environment = { SOFTHSM2_CONF: configuration }
-  execFileSync(
-    'softhsm2-util',
-    ['--init-token', '--free', '--label', label, '--so-pin', '86420864', '--pin', pin],
-    { env: { ...process.env, ...environment }, stdio: 'ignore' },
-  )
   return {
-    environment,
+    environment: { SOFTHSM2_CONF: configuration },
     folder: folder.path,
-    pinFile,
-    uri: path => `pkcs11:${path}?module-path=${softHsmModule}&pin-source=file:${pinFile}`,
     pull() {
       renameSync(tokens, `${tokens}.pulled`)
       mkdirSync(tokens)
@@ -60,5 +53,22 @@ export function softHsm(label: string, pin = '97531'): SoftHsm {
       renameSync(`${tokens}.pulled`, tokens)
     },
     remove: () => folder.remove(),
+  }
+}
+
+/** A token of its own. */
+export function softHsm(label: string, pin = '97531'): SoftHsm {
+  const empty = emptySoftHsm()
+  const pinFile = join(empty.folder, 'pin')
+  writeFileSync(pinFile, `${pin}\n`, { mode: 0o600 })
+  execFileSync(
+    'softhsm2-util',
+    ['--init-token', '--free', '--label', label, '--so-pin', '86420864', '--pin', pin],
+    { env: { ...process.env, ...empty.environment }, stdio: 'ignore' },
+  )
+  return {
+    ...empty,
+    pinFile,
+    uri: path => `pkcs11:${path}?module-path=${softHsmModule}&pin-source=file:${pinFile}`,
   }
 }
