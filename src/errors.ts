@@ -149,6 +149,10 @@ const kinds = {
     meaning: 'The trust roots are asked to sign something unfit; nothing was signed.',
     exit: 1,
   },
+  CROSS_SIGN_REFUSED: {
+    meaning: 'A CA cannot be signed by the other one; the sentence says why. Rotate with bridge: None.',
+    exit: 1,
+  },
   // pods
   POD_RUNTIME_UNAVAILABLE: {
     meaning: 'Static pods cannot be run now; the sentence says what is missing. It is tried again.',

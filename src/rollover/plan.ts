@@ -34,16 +34,6 @@ export interface Acknowledgement {
   at: number
 }
 
-/** Generations of the signed bundles that this rotation publishes, each higher than the one before. */
-export interface PlannedBundles {
-  /** Old and new CA: before the switch. */
-  widened: number
-  /** Without the old CA: after it. */
-  narrowed: number
-  /** Old and new again: the way back from `narrowed`. */
-  restored?: number
-}
-
 /** Who may act now: members of one wave, each not before its own moment. */
 export interface Wave {
   number: number
@@ -70,10 +60,12 @@ export interface Plan {
   sequence: number
   /** Token of the leader that recorded the last change (I7). */
   fencing: number
-  /** Chosen when the rotation is distributed first. */
-  bundles?: PlannedBundles
-  /** Whether `narrowed` may have reached anybody. */
-  narrowing: boolean
+  /** Generation of the signed bundle that sinks and consumers should hold; absent: what they have. */
+  bundle?: number
+  /** The same for servers, which judge clients by it: they drop the old CA before the others do. */
+  serverBundle?: number
+  /** The generation by which a bundle without the old CA may first have reached a consumer: proofs before it are void. */
+  narrowedAt?: number
   /** Whether the deadline has overruled the waiting for laggards (DeadlineMode). */
   deadline: boolean
   wave?: Wave
@@ -104,7 +96,6 @@ export function newPlan({ now, ...asked }: NewPlan): Plan {
     phaseSince: now,
     sequence: 0,
     fencing: 0,
-    narrowing: false,
     deadline: false,
     excluded: [],
     history: [],

@@ -7,7 +7,8 @@ import { rootKeyId, signAsRoot } from './trust-roots.ts'
 
 const table = await ceremonyTable()
 const { roots, rootSigners, authorities } = table
-const [steady, widened, narrowed] = table.bundles.slice(0, 3) as [SignedBundle, SignedBundle, SignedBundle]
+const [steady, widened, narrowed] = table.bundles
+assert(steady && widened && narrowed)
 const holding = { roots, role: 'client', now: tableNow + day } as const
 
 const reasonOf = (signed: SignedBundle, more = {}): BundleRefusal | 'taken' => {

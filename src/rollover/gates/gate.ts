@@ -10,6 +10,7 @@ export type BlockerCode =
   | 'ClockDisputed'
   | 'ConfirmationNeeded'
   | 'ErrorBudget'
+  | 'Fenced'
   | 'IssuerNotSwitched'
   | 'KeyUnusable'
   | 'LedgerIncomplete'
@@ -23,7 +24,10 @@ export type BlockerCode =
   | 'SinkStale'
   | 'Soaking'
   | 'SubjectNotUnique'
+  | 'StateMismatch'
+  | 'TrustFailure'
   | 'Unproven'
+  | 'WaveFailures'
 
 export interface Blocker {
   code: BlockerCode

@@ -2,7 +2,7 @@
  * What should be done. Each is level-based: it names a state, not a change, so that doing it twice is harmless and a step
  * whose effects were lost says them again.
  */
-import type { ChainMode } from './observations.ts'
+import type { ChainMode } from '../observations.ts'
 
 export type Effect =
   /** Make the CA's key where it will stay, write-once, and its certificate. */

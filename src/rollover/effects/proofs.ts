@@ -1,0 +1,27 @@
+/** Questions whose answers open gates. */
+import { hasProven, stateOf } from '../standing.ts'
+import type { Effect } from './effect.ts'
+import type { Situation } from './situation.ts'
+
+/** Handshakes with the bare chain, for whoever is there and has to prove by one. */
+export function probing({ plan, seen, desired, jury }: Situation): Effect[] {
+  const authority = desired.probe
+  if (authority === undefined) return []
+  const { minimumProof, timings } = plan.policy
+  return seen.consumers
+    .filter(consumer => consumer.roles.includes(plan.role) && minimumProof[consumer.kind] >= 3)
+    .filter(consumer => stateOf(consumer, jury.excluded, seen.now, timings) === 'Live')
+    .filter(consumer => !hasProven(consumer, { authority, atLeast: 0 }, jury))
+    .map(({ id }) => ({ kind: 'probe', consumer: id, authority }))
+}
+
+/** L4: servers that dropped the CA are shown a certificate of it. */
+export function refusing({ seen, desired }: Situation): Effect[] {
+  const authority = desired.refuse
+  if (authority === undefined) return []
+  return seen.servers
+    .filter(
+      ({ accepts, refused }) => accepts && !accepts.includes(authority) && !refused?.includes(authority),
+    )
+    .map(({ id }) => ({ kind: 'try-refusal', server: id, authority }))
+}

@@ -1,0 +1,56 @@
+/** Restarts and renewals: only members of the present wave, each at its own time. */
+
+import { mustHoldWaves } from '../gates/budget.ts'
+import type { Plan, Wave } from '../plan.ts'
+import { waveNow } from '../waves.ts'
+import { waitingForRestart } from './bundles.ts'
+import type { Effect } from './effect.ts'
+import { waitingForRenewal } from './issuing.ts'
+import type { Situation } from './situation.ts'
+
+export interface Waiting {
+  restart: ReadonlySet<string>
+  renew: ReadonlySet<string>
+  /** Both, sorted. */
+  all: readonly string[]
+}
+
+export function waitingIn(situation: Situation): Waiting {
+  const restart = new Set(mayRestart(situation) ? waitingForRestart(situation).map(({ id }) => id) : [])
+  const renew = new Set(waitingForRenewal(situation))
+  return { restart, renew, all: [...new Set([...restart, ...renew])].sort() }
+}
+
+/** The wave that should be under way. */
+export function waveIn(situation: Situation, waiting: Waiting): Wave | undefined {
+  const { plan, seen, emergency } = situation
+  const nodes = seen.consumers.filter(({ kind, gone }) => kind === 'Kubelet' && !gone)
+  return waveNow(plan, {
+    candidates: waiting.all,
+    population: Math.max(nodes.length, waiting.all.length),
+    room: waiting.restart.size > 0 ? roomForRestarts(plan, nodes) : waiting.all.length,
+    all: emergency,
+    hold: !emergency && mustHoldWaves(seen.health),
+    now: seen.now,
+  })
+}
+
+export function waveEffects({ plan }: Situation, { restart, renew }: Waiting): Effect[] {
+  return (plan.wave?.members ?? []).flatMap(({ consumer, notBefore }): Effect[] => {
+    const effects: Effect[] = []
+    if (restart.has(consumer))
+      effects.push({ kind: 'restart', consumer, generation: plan.bundle ?? 0, notBefore })
+    if (renew.has(consumer)) effects.push({ kind: 'renew', holder: consumer, authority: plan.to, notBefore })
+    return effects
+  })
+}
+
+/** I12: nodes that are down already, by whatever cause, leave that much less room. */
+function roomForRestarts({ policy }: Plan, nodes: readonly { unavailable?: boolean }[]): number {
+  const most = Math.max(1, Math.floor((nodes.length * policy.maxUnavailablePercent) / 100))
+  return most - nodes.filter(({ unavailable }) => unavailable).length
+}
+
+function mayRestart({ desired, emergency, mayRemove }: Situation): boolean {
+  return desired.sinks !== 'narrow' || emergency || mayRemove()
+}

@@ -1,0 +1,29 @@
+import type { Observations } from '../observations.ts'
+import { type Blocker, type Gate, gate } from './gate.ts'
+
+/**
+ * SINKS: every place that consumers take trust from, seeds of future machines too, was read back and holds this bundle or
+ * a newer one (I10).
+ */
+export function sinksGate(bundle: number | undefined, { sinks, bundles }: Observations): Gate {
+  const digestKnown = bundle !== undefined && bundles.some(({ generation }) => generation === bundle)
+  if (!digestKnown) {
+    const message = 'no signed bundle is at hand'
+    return gate('SINKS', sinks.length, [{ code: 'CeremonyNeeded', about: 'bundle', message }])
+  }
+  const stale = sinks
+    .filter(({ generation }) => generation < bundle)
+    .map(({ id, seed, generation }): Blocker => {
+      const what = seed ? 'seeds new machines with' : 'holds'
+      return { code: 'SinkStale', about: id, message: `${what} generation ${generation}, not ${bundle}` }
+    })
+  return gate('SINKS', sinks.length, stale)
+}
+
+/** SEEDS: whatever trust anybody takes from now on includes this CA. By content, so that it holds while bundles change. */
+export function seedsGate({ sinks }: Observations, authority: number): Gate {
+  const without = sinks
+    .filter(({ anchors }) => !anchors.includes(authority))
+    .map(({ id }): Blocker => ({ code: 'SinkStale', about: id, message: `does not have CA ${authority}` }))
+  return gate('SEEDS', sinks.length, without)
+}

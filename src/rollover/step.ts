@@ -1,0 +1,99 @@
+/**
+ * The one place that decides what a rotation does next: a pure function of the plan and of what is observed. It runs in
+ * the controller, in `ca readiness`, in the simulation and in the model check alike.
+ */
+import { bundleWith } from './bundle-choice.ts'
+import { desiredIn } from './desired.ts'
+import type { Effect, Order } from './effects/effect.ts'
+import { effectsOf } from './effects/effects-of.ts'
+import { situationOf } from './effects/situation.ts'
+import { waitingIn, waveIn } from './effects/wave-effects.ts'
+import { exclusionsNow } from './exclusions.ts'
+import type { Blocker, Gate } from './gates/gate.ts'
+import type { Observations } from './observations.ts'
+import { gatesOf } from './phases.ts'
+import { finalPhases, type Phase, type Plan } from './plan.ts'
+import { isClockDisputed } from './standing.ts'
+import { moved, withExclusions } from './transition.ts'
+
+export interface Step {
+  /**
+   * The plan from now on. Where its sequence has risen it must be stored, with the resourceVersion it was read at, before
+   * any effect: a second orchestrator then loses at the store and does nothing.
+   */
+  plan: Plan
+  phase: Phase | 'Paused'
+  effects: readonly Effect[]
+  /** What the phase waits for. */
+  gates: readonly Gate[]
+  /** Everything that stands in the way. */
+  blockers: readonly Blocker[]
+}
+
+/** Decides from `plan` (as stored) and `seen`. Says the same for the same arguments, and may be asked at any time. */
+export function step(plan: Plan, seen: Observations): Step {
+  if (seen.leader.token < plan.fencing) return fenced(plan, seen)
+  const next = finalPhases.has(plan.phase) ? plan : recorded(plan, evolved(plan, seen), seen)
+  const gates = gatesOf(next, seen)
+  return {
+    plan: next,
+    phase: next.paused ? 'Paused' : next.phase,
+    effects: effectsOf(next, seen),
+    gates,
+    blockers: [...ownBlockers(next, seen), ...gates.flatMap(({ blockers }) => blockers)],
+  }
+}
+
+/** The effects as they go out, each with what its receiver needs to refuse those of a former leader or an older step. */
+export function ordersOf({ plan, effects }: Step): Order[] {
+  return effects.map(effect => ({ effect, token: plan.fencing, sequence: plan.sequence }))
+}
+
+function evolved(plan: Plan, seen: Observations): Plan {
+  const judged = withExclusions(plan, seen, exclusionsNow(plan, seen))
+  return withWave(withBundles(moved(judged, seen), seen), seen)
+}
+
+/** What has changed counts as one more in the sequence; a new leader counts itself in, which shuts the old one out. */
+function recorded(before: Plan, after: Plan, { leader }: Observations): Plan {
+  if (after === before && leader.token === before.fencing) return before
+  return { ...after, sequence: before.sequence + 1, fencing: leader.token }
+}
+
+/** The bundles that the phase wants, chosen once: generations only rise. */
+function withBundles(plan: Plan, seen: Observations): Plan {
+  const { sinks, servers } = desiredIn(plan)
+  const bundle =
+    sinks === undefined ? plan.bundle : (bundleWith(sinks, plan, seen, plan.bundle) ?? plan.bundle)
+  const base = plan.serverBundle ?? plan.bundle
+  const serverBundle =
+    servers === undefined ? plan.serverBundle : (bundleWith(servers, plan, seen, base) ?? plan.serverBundle)
+  const narrowedAt = plan.narrowedAt ?? (sinks === 'narrow' ? bundle : undefined)
+  if (bundle === plan.bundle && serverBundle === plan.serverBundle && narrowedAt === plan.narrowedAt)
+    return plan
+  return {
+    ...plan,
+    ...(bundle === undefined ? {} : { bundle }),
+    ...(serverBundle === undefined ? {} : { serverBundle }),
+    ...(narrowedAt === undefined ? {} : { narrowedAt }),
+  }
+}
+
+function withWave(plan: Plan, seen: Observations): Plan {
+  if (plan.paused || finalPhases.has(plan.phase)) return plan
+  const situation = situationOf(plan, seen)
+  const wave = waveIn(situation, waitingIn(situation))
+  return wave === undefined || wave === plan.wave ? plan : { ...plan, wave }
+}
+
+function fenced(plan: Plan, { leader }: Observations): Step {
+  const message = `token ${leader.token} is older than ${plan.fencing}: another orchestrator leads`
+  const blockers: Blocker[] = [{ code: 'Fenced', about: leader.identity, message }]
+  return { plan, phase: plan.paused ? 'Paused' : plan.phase, effects: [], gates: [], blockers }
+}
+
+function ownBlockers(plan: Plan, seen: Observations): Blocker[] {
+  if (!isClockDisputed(seen, plan)) return []
+  const message = `${Math.round(seen.clockSkew / 1000)} s apart: nothing that time decides goes on`
+  return [{ code: 'ClockDisputed', about: 'clocks', message }]
+}
