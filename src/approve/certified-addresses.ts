@@ -6,6 +6,7 @@ import { isApproved, isDenied, isFailed } from '../kube/csr-conditions.ts'
 import { type CertificateSigningRequest, signerNames } from '../kube/types.ts'
 import type { Leaf } from '../sign/leaf.ts'
 import { type Certificate, parseCertificatesPem } from '../x509/certificate.ts'
+import { sha256Hex } from '../x509/fingerprint.ts'
 import { commonName } from '../x509/name.ts'
 import { canonicalAddress, canonicalDns, canonicalIp } from './canonical-name.ts'
 import type { CertifiedAddresses, CertifiedHolder } from './evidence/live-certificate.ts'
@@ -29,10 +30,11 @@ export class CertifiedIndex implements CertifiedAddresses {
   #sinceSweep = 0
 
   /** From the moment that a request is approved until its certificate is seen, or it failed or is gone. */
-  reserve(uid: string, nodeName: string, canonical: readonly string[]): void {
+  reserve(uid: string, nodeName: string, canonical: readonly string[], keyHash?: string): void {
     this.release(uid)
-    this.#reservations.set(uid, canonical)
-    for (const name of canonical) {
+    const names = keyHash === undefined ? canonical : [...canonical, keyName(keyHash)]
+    this.#reservations.set(uid, names)
+    for (const name of names) {
       const nodes = this.#reserved.get(name) ?? new Map<string, string>()
       this.#reserved.set(name, nodes.set(uid, nodeName))
     }
@@ -55,8 +57,7 @@ export class CertifiedIndex implements CertifiedAddresses {
     if (certificate) {
       this.#addPem(signerName, Buffer.from(certificate, 'base64').toString('latin1'), now)
       this.release(uid)
-    } else if (signerName !== signerNames.kubeletServing) return
-    else if (isFailed(csr) || isDenied(csr)) this.release(uid)
+    } else if (isFailed(csr) || isDenied(csr)) this.release(uid)
     else if (isApproved(csr)) {
       const { request } = readRequest(csr)
       const nodeName = request && subjectNode(request)
@@ -65,14 +66,15 @@ export class CertifiedIndex implements CertifiedAddresses {
         uid,
         nodeName,
         requestedSans(request).map(san => san.canonical),
+        sha256Hex(request.spki),
       )
     }
   }
 
   /** Takes in what was signed, as the signer's ledger has it. */
-  addLeaf({ signerName, holder, dnsNames, ipAddresses, notAfter }: Leaf, now: number): void {
+  addLeaf({ signerName, holder, dnsNames, ipAddresses, notAfter, publicKeyHash }: Leaf, now: number): void {
     const canonical = [...dnsNames.map(canonicalDns), ...ipAddresses.map(ip => canonicalAddress(ip).text)]
-    this.#add(signerName, holder, canonical, notAfter, now)
+    this.#add(signerName, holder, canonical, notAfter, publicKeyHash, now)
   }
 
   /** When the node's certificate of this signer expires, milliseconds since the epoch; undefined: none is known. */
@@ -86,7 +88,7 @@ export class CertifiedIndex implements CertifiedAddresses {
     if (!leaf) return
     const { dnsNames, ipAddresses } = leaf.subjectAltName
     const canonical = [...dnsNames.map(canonicalDns), ...ipAddresses.map(canonicalIp)]
-    this.#add(signerName, commonName(leaf.subject), canonical, leaf.notAfter, now)
+    this.#add(signerName, commonName(leaf.subject), canonical, leaf.notAfter, sha256Hex(leaf.spki), now)
   }
 
   #add(
@@ -94,6 +96,7 @@ export class CertifiedIndex implements CertifiedAddresses {
     holder: string,
     canonical: readonly string[],
     notAfter: number,
+    keyHash: string,
     now: number,
   ): void {
     if (!holder.startsWith(nodeUserPrefix) || notAfter <= now) return
@@ -101,6 +104,7 @@ export class CertifiedIndex implements CertifiedAddresses {
     const key = `${signerName} ${nodeName}`
     this.#expiry.set(key, Math.max(notAfter, this.#expiry.get(key) ?? 0))
     if (signerName === signerNames.kubeletServing) this.add(nodeName, canonical, notAfter)
+    this.add(nodeName, [keyName(keyHash)], notAfter)
     if (++this.#sinceSweep >= sweepEvery) this.#sweep(now)
   }
 
@@ -110,6 +114,10 @@ export class CertifiedIndex implements CertifiedAddresses {
       const nodes = this.#until.get(canonical) ?? new Map<string, number>()
       this.#until.set(canonical, nodes.set(nodeName, Math.max(until, nodes.get(nodeName) ?? 0)))
     }
+  }
+
+  keyHolders(keyHash: string, now: number): readonly CertifiedHolder[] {
+    return this.holders(keyName(keyHash), now)
   }
 
   holders(canonical: string, now: number): readonly CertifiedHolder[] {
@@ -129,6 +137,9 @@ export class CertifiedIndex implements CertifiedAddresses {
     }
   }
 }
+
+/** Keys are kept among the names; no name has a space in it. */
+const keyName = (keyHash: string) => `key ${keyHash}`
 
 function firstCertificate(pem: string): Certificate | undefined {
   try {

@@ -6,10 +6,15 @@ import { type CertificateSigningRequest, type KubeNode, resources } from '../kub
 import { retryDelay, startWorkQueue } from '../kube/work-queue.ts'
 import type { Clock, Disk, Log, Random } from '../ports.ts'
 import type { Leaf } from '../sign/leaf.ts'
+import type { AuditedDecision } from '../survey/audit/audit-entry.ts'
+import { sha256Hex } from '../x509/fingerprint.ts'
 import { reviewAccess } from './access-review.ts'
 import { followCluster } from './cluster-facts.ts'
+import { decisionRecord, foreignRecord } from './decision-record.ts'
 import type { Facts } from './facts.ts'
+import { followAccess } from './follow-access.ts'
 import { foreignDecision } from './foreign-decision.ts'
+import { holding } from './held-condition.ts'
 import { judge, wantsAccessReview } from './judge.ts'
 import type { FollowPolicies } from './policy-source.ts'
 import { readRequest } from './read-request.ts'
@@ -42,6 +47,13 @@ export interface ApprovalOptions {
   cached(name: string): CertificateSigningRequest | undefined
   /** Makes an Event on the request. */
   report(csr: CertificateSigningRequest, type: 'Normal' | 'Warning', reason: Reason): void
+  /** Makes an Event on the Node that a denied or held request is for. */
+  reportNode?(node: KubeNode, reason: Reason): void
+  /**
+   * Keeps a decision before it is written; what it rejects is not decided, and tried again. Held requests and what others
+   * decided are kept too.
+   */
+  record?(decision: AuditedDecision): Promise<void>
   /** Told what a shadow policy would have decided beside the policy in force; once for each pair of verdicts. */
   onShadow?(comparison: Comparison): void
   /** Told of every change of a Node, reduced to what is judged and its condition Ready. */
@@ -93,6 +105,7 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
     nodeName => again(memory.followers(nodeName)),
     () => again(memory.following()),
   )
+  const access = followAccess(options, () => again(memory.refused()))
 
   const begin = () => {
     const names = early ?? []
@@ -128,8 +141,10 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
     const { rebootstrap, pools } = policyNow() ?? {}
     if (kindOf(csr) === 'serving' || rebootstrap === 'deny' || pools) await cluster.settled()
     for (let conflicts = 0; !signal.aborted; conflicts++) {
-      const verdict = await verdictOf(csr, signal)
-      if (verdict.outcome !== 'Approve' && verdict.outcome !== 'Deny') return leavePending(csr, verdict)
+      const { verdict, facts } = await verdictOf(csr, signal)
+      if (verdict.outcome !== 'Approve' && verdict.outcome !== 'Deny')
+        return leavePending(csr, verdict, facts, signal)
+      await options.record?.(decisionRecord(facts, verdict, policies.inForce()))
       memory.markDeciding(csr, verdict.outcome)
       try {
         await client.update(resources.certificateSigningRequests, decided(csr, verdict), {
@@ -137,7 +152,7 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
           signal,
         })
         memory.markWritten(csr)
-        announce(csr, verdict)
+        announce(csr, verdict, facts.node)
         return undefined
       } catch (error) {
         if (isStatus(error, 'NotFound')) {
@@ -157,7 +172,10 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
     return undefined
   }
 
-  async function verdictOf(csr: CertificateSigningRequest, signal: AbortSignal): Promise<Verdict> {
+  async function verdictOf(
+    csr: CertificateSigningRequest,
+    signal: AbortSignal,
+  ): Promise<{ verdict: Verdict; facts: Facts }> {
     const nodeName = subjectOf(csr)
     // Before the Node is looked at: a change while this is judged must bring the request back.
     if (nodeName !== undefined && kindOf(csr) === 'serving') memory.follow(csr.metadata.name, nodeName)
@@ -171,8 +189,8 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
     shadows.compare(facts, verdict, cluster.evidence)
     for (const other of verdict.outcome === 'Wait' ? (verdict.nodes ?? []) : [])
       memory.follow(csr.metadata.name, other)
-    if (kindOf(csr) === 'serving') hold(csr, verdict)
-    return verdict
+    hold(csr, verdict)
+    return { verdict, facts }
   }
 
   /** As of now. */
@@ -201,22 +219,42 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
         uidOf(csr),
         nodeName,
         requestedSans(request).map(({ canonical }) => canonical),
+        sha256Hex(request.spki),
       )
   }
 
-  function leavePending(csr: CertificateSigningRequest, verdict: Verdict): number | undefined {
+  async function leavePending(
+    csr: CertificateSigningRequest,
+    verdict: Verdict,
+    facts: Facts,
+    signal: AbortSignal,
+  ): Promise<number | undefined> {
     leftPending.add(csr.metadata.name)
-    if (memory.isNews(csr, verdict)) announce(csr, verdict)
+    const conditions = holding(csr, verdict, facts.policy)
+    if (conditions) {
+      await options.record?.(decisionRecord(facts, verdict, policies.inForce()))
+      const held = { ...csr, status: { ...csr.status, conditions } }
+      // Changed or gone meanwhile: the change brings it back.
+      await client
+        .update(resources.certificateSigningRequests, held, { subresource: 'approval', signal })
+        .catch(error => {
+          if (!isStatus(error, 'Conflict') && !isStatus(error, 'NotFound')) throw error
+        })
+    }
+    if (memory.isNews(csr, verdict)) announce(csr, verdict, facts.node)
     if (verdict.until !== undefined) return verdict.until - clock.now()
     // C-14: with backoff, so that access granted later is seen without a new request.
     return verdict.outcome === 'Retry' ? retryDelay(memory.countRetry(csr.metadata.name)) : undefined
   }
 
-  function announce(csr: CertificateSigningRequest, verdict: Verdict): void {
+  function announce(csr: CertificateSigningRequest, verdict: Verdict, node?: KubeNode): void {
     const [first, ...warnings] = verdict.reasons
     const { outcome } = verdict
     if (first) options.report(csr, outcome === 'Approve' || outcome === 'Wait' ? 'Normal' : 'Warning', first)
     for (const warning of warnings) options.report(csr, 'Warning', warning)
+    // Its name would make each of a node's requests an Event of its own; so the same reason counts one Event up.
+    if (node && first && (outcome === 'Deny' || outcome === 'Hold') && first.code !== 'Superseded')
+      options.reportNode?.(node, first)
     const { signerName, username: requester } = csr.spec
     const fields = { csr: csr.metadata.name, signerName, requester, outcome, ...first }
     log.info('judged a certificate signing request', fields)
@@ -230,12 +268,19 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
   ): void {
     if (!previous || !isUndecided(previous) || memory.isOurs(csr, isApproved(csr) ? 'Approve' : 'Deny'))
       return
-    const judged = kindOf(csr) === 'serving' ? judge(factsOf(previous)) : undefined
+    const facts = factsOf(previous)
+    const judged = kindOf(csr) === 'serving' ? judge(facts) : undefined
     const found = foreignDecision(csr, judged)
     if (!found) return
     const { type, reason } = found
     options.report(csr, type, reason)
     log.info('another approver decided', { csr: csr.metadata.name, message: reason.message })
+    const outcome = isApproved(csr) ? 'Approve' : 'Deny'
+    const record = decisionRecord(facts, { outcome, reasons: [reason] }, policies.inForce())
+    // It stands, whether it can be kept or not.
+    options
+      .record?.(foreignRecord(csr, record))
+      .catch(error => log.error('a decision of another approver could not be kept', { error: String(error) }))
     options.onVerdict?.(csr, { outcome: 'Ignore', reasons: [reason], rules: [] })
   }
 
@@ -264,7 +309,7 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
     nodesSynced: cluster.nodesSynced,
     certificateIssued: leaf => cluster.certified.addLeaf(leaf, clock.now()),
     async stop() {
-      await Promise.all([queue.stop(), cluster.stop(), policies.stop()])
+      await Promise.all([queue.stop(), cluster.stop(), policies.stop(), access.stop()])
     },
   }
 }

@@ -6,6 +6,7 @@
 import { approvalReasons } from './approval-reasons.ts'
 import { dampedDenial } from './damped-denial.ts'
 import type { Facts, ReadFacts } from './facts.ts'
+import { expiringHold } from './hold-expiry.ts'
 import { actedUpon, inMode } from './policy-mode.ts'
 import { termsOf } from './policy-terms.ts'
 import type { Rule } from './rule.ts'
@@ -14,6 +15,7 @@ import { clientWithoutSan } from './rules/client-without-san.ts'
 import { evidenceAvailable } from './rules/evidence-available.ts'
 import { exactUsages } from './rules/exact-usages.ts'
 import { keyAllowed } from './rules/key-allowed.ts'
+import { keyNotShared } from './rules/key-not-shared.ts'
 import { lifetimeInRange } from './rules/lifetime-in-range.ts'
 import { newestRequest } from './rules/newest-request.ts'
 import { noOtherNodesAddress } from './rules/no-other-nodes-address.ts'
@@ -46,6 +48,7 @@ const requestRules: readonly Rule<ReadFacts>[] = [
   newestRequest,
   poolsKnown,
   keyAllowed,
+  keyNotShared,
   exactUsages,
   usagesAllowed,
   sanOnlyExtension,
@@ -70,13 +73,14 @@ export const rules: readonly { name: string; sentence: string }[] = [...intakeRu
 export function judge(facts: Facts): Verdict {
   const outcomes: RuleOutcome[] = []
   const refused = firstObjection(intakeRules, facts, outcomes)
-  if (refused) return inMode(verdictOn(refused, facts, outcomes), facts.policy?.mode)
+  if (refused) return expiringHold(inMode(verdictOn(refused, facts, outcomes), facts.policy?.mode), facts)
   // One object for all rules of this judgement: what they find out together is kept by it.
   const read = withRequest(facts)
   const objection = firstObjection(requestRules, read, outcomes)
-  if (objection) return inMode(verdictOn(objection, facts, outcomes), termsOf(read).mode)
-  const approval: Verdict = { outcome: 'Approve', reasons: approvalReasons(read), rules: outcomes }
-  return inMode(approval, termsOf(read).mode)
+  const verdict: Verdict = objection
+    ? verdictOn(objection, facts, outcomes)
+    : { outcome: 'Approve', reasons: approvalReasons(read), rules: outcomes }
+  return expiringHold(inMode(verdict, termsOf(read).mode), facts)
 }
 
 function verdictOn(objection: Objection, facts: Facts, outcomes: readonly RuleOutcome[]): Verdict {

@@ -80,6 +80,17 @@ export const reasonCodes = {
     meaning: 'The key type, its size or the signature algorithm is not accepted.',
     remedy: 'Use ECDSA P-256 and SHA-256.',
   },
+  KeyReused: {
+    outcomes: 'Deny',
+    meaning:
+      'Another node has a live certificate for the same key: it was copied, with an image or by a thief.',
+    remedy: 'Make a new key on each machine; delete the Node that is gone where a machine was renamed.',
+  },
+  HoldExpired: {
+    outcomes: 'Deny',
+    meaning: 'Nobody decided a held request in time.',
+    remedy: 'The node asks again by itself; `rollcall csr approve` the new request.',
+  },
   SubjectMismatch: {
     outcomes: 'Deny',
     meaning: 'The subject is not exactly O=system:nodes and CN=system:node:<name of the node that asks>.',

@@ -80,6 +80,11 @@ export class RequestMemory {
     }
   }
 
+  /** Requests whose access was refused, or that could not be judged otherwise. */
+  refused(): readonly string[] {
+    return [...this.#memories].filter(([, { retries }]) => retries > 0).map(([name]) => name)
+  }
+
   /** All requests that follow a Node. */
   following(): readonly string[] {
     return [...this.#memories].filter(([, { nodeNames }]) => nodeNames.size > 0).map(([name]) => name)

@@ -14,7 +14,8 @@ export function answerHeldUntil(facts: Facts): number {
   return createdAt(facts) + heldSeconds * 1000
 }
 
-function createdAt({ csr, now }: Facts): number {
+/** Milliseconds since the epoch; an object without a time counts as made now. */
+export function createdAt({ csr, now }: Facts): number {
   const created = Date.parse(csr.metadata.creationTimestamp ?? '')
   return Number.isNaN(created) ? now : created
 }

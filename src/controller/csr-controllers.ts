@@ -15,6 +15,7 @@ import { startCleaner } from '../sign/cleaner.ts'
 import { startSigningController } from '../sign/controller.ts'
 import type { Leaf } from '../sign/leaf.ts'
 import { type Ledger, type LedgerEntry, noLedger } from '../sign/ledger.ts'
+import type { DecisionLog } from '../survey/audit/decision-log.ts'
 import { type ControllerName, controllerNames } from './controller-name.ts'
 import type { ControllerMetrics } from './metrics.ts'
 import type { RunningControllers } from './options.ts'
@@ -32,6 +33,8 @@ export interface CsrControllersOptions {
   ledger?: Ledger
   issued?: AsyncIterable<Leaf>
   disk?: Pick<Disk, 'read'>
+  /** Keeps decisions before they are written; absent: they are told to the log alone. */
+  decisions?: Pick<DecisionLog, 'record'> | undefined
   counters: ControllerMetrics
   watchTimeoutSeconds?: number
 }
@@ -56,6 +59,8 @@ export function startCsrControllers(options: CsrControllersOptions): RunningCont
         disk: options.disk,
         watchTimeoutSeconds: options.watchTimeoutSeconds,
         report: (csr, type, { code, message }) => events.record(csr, type, code, message),
+        reportNode: (node, { code, message }) => events.record(node, 'Warning', code, message),
+        record: decision => options.decisions?.record(decision) ?? Promise.resolve(),
         onVerdict: counters.verdict,
         onNode: survey.nodeChanged,
       })

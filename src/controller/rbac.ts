@@ -25,6 +25,12 @@ export const controllerRules: PolicyRule[] = [
   },
   { apiGroups: [certificates], resources: ['signers'], resourceNames: signers, verbs: ['sign'] },
   { apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] },
+  // Only to hear that something changed: then access that was refused is reviewed again.
+  {
+    apiGroups: ['rbac.authorization.k8s.io'],
+    resources: ['clusterroles', 'clusterrolebindings'],
+    verbs: ['list', 'watch'],
+  },
   { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
   { apiGroups: [''], resources: ['nodes', 'namespaces', 'services'], verbs: ['list', 'watch'] },
   { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['list', 'watch'] },
@@ -32,6 +38,11 @@ export const controllerRules: PolicyRule[] = [
   { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'watch', 'create', 'update'] },
   { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update'] },
   { apiGroups: [rollcallGroup], resources: ['certificatepolicies'], verbs: ['list', 'watch'] },
+  {
+    apiGroups: ['admissionregistration.k8s.io'],
+    resources: ['validatingadmissionpolicies', 'validatingadmissionpolicybindings'],
+    verbs: ['list', 'watch'],
+  },
   { apiGroups: [rollcallGroup], resources: ['certificatepolicies/status'], verbs: ['update'] },
 ]
 

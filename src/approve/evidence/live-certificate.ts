@@ -5,6 +5,8 @@ import type { EvidenceProvider } from './provider.ts'
 export interface CertifiedAddresses {
   /** Certificates that are valid at `now` (milliseconds since the epoch), and requests approved but not issued yet. */
   holders(canonical: string, now: number): readonly CertifiedHolder[]
+  /** The same by the key, as SHA-256 of its SubjectPublicKeyInfo in hexadecimal. */
+  keyHolders?(keyHash: string, now: number): readonly CertifiedHolder[]
 }
 
 export interface CertifiedHolder {

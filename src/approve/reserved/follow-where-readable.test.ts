@@ -32,7 +32,7 @@ test('what may not be read is told once and settled; from the moment it may it i
   const following = start()
   await following.settled
   await clock.advance(1_800_000)
-  assert.deepEqual(log.lines, ['info: nodes cannot be read, so their addresses are not known'])
+  assert.deepEqual(log.lines, ['info: nodes cannot be read, so what they say is not known'])
   server.fault = undefined
   await clock.advance(600_000)
   server.put('b')

@@ -25,7 +25,7 @@ export function followWhereReadable<T extends KubeObject>(
 ): Following {
   const { client, resource, selectors, clock, random, log } = options
   const { message, tryAgain } = options.unreadable ?? {
-    message: `${resource.plural} cannot be read, so their addresses are not known`,
+    message: `${resource.plural} cannot be read, so what they say is not known`,
     tryAgain: TRY_AGAIN,
   }
   const backoff = createBackoff({ ...BACKOFF, clock, random })

@@ -26,7 +26,8 @@ export interface AuditedDecision {
   reasons: readonly string[]
   message: string
   sans: readonly AuditedSan[]
-  policy?: { name: string; generation?: number }
+  /** `revision` changes with what the policy says: generation or digest. */
+  policy?: { name: string; revision: string }
   /** Who decided, where that is somebody else. */
   decidedBy?: string
 }

@@ -163,6 +163,20 @@ export const policySpecSchema: StructuralSchema = {
       'Whether an address that a node gave up stays its own while its certificate lives. Default held.',
       ['held', 'free'],
     ),
+    approvers: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 2,
+      description: 'How many different people have to approve what is held. 2: four eyes. Default 1.',
+    },
+    holdSeconds: count(
+      'Seconds after creation that a held request waits for people; then it is denied. Default 86400.',
+      86_400,
+    ),
+    ownKey: oneOf(
+      'Whether a node may ask with the key of its own live certificate, as nodes with a hardware key do. Default allow.',
+      ['allow', 'deny'],
+    ),
     actions: {
       type: 'object',
       description:

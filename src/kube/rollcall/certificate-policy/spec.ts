@@ -100,6 +100,9 @@ export interface CertificatePolicySpec extends PolicyTerms {
   bootstrapGroups?: readonly string[]
   rebootstrap?: 'allow' | 'deny'
   releasedAddresses?: 'held' | 'free'
+  approvers?: number
+  holdSeconds?: number
+  ownKey?: 'allow' | 'deny'
   actions?: Readonly<Partial<Record<ActionableReason, PolicyAction>>>
 }
 
