@@ -67,6 +67,8 @@ export interface Containerd {
   start(): Promise<void>
   /** With Node.js in it; takes longer, so only where it is needed. */
   importNode(): Promise<void>
+  /** Ids of the pods of the agents with this state folder, as the runtime has them. */
+  podsOf(stateDirectory: string): Promise<string[]>
   /** Ends and removes the pods of the agents with this state folder. */
   clear(stateDirectory: string): Promise<void>
   /** Ends all containers and the daemon, and removes all that they left on this machine. */
@@ -105,6 +107,10 @@ export async function startContainerd(): Promise<Containerd> {
     async importNode() {
       await importImage('node', nodeImage(nodejs))
     },
+    async podsOf(stateDirectory) {
+      const all = await cri.listPodSandbox()
+      return all.filter(({ labels: of }) => of[labels.agent] === stateDirectory).map(({ id }) => id)
+    },
     clear: stateDirectory => removePods(cri, ({ labels: of }) => of[labels.agent] === stateDirectory),
     async close() {
       if (child?.exitCode !== null) await containerd.start()
@@ -134,9 +140,12 @@ export async function startContainerd(): Promise<Containerd> {
 }
 
 async function removePods(cri: Cri, which: (sandbox: PodSandbox) => boolean): Promise<void> {
-  for (const sandbox of (await cri.listPodSandbox()).filter(which)) {
-    await cri.stopPodSandbox(sandbox.id)
-    await cri.removePodSandbox(sandbox.id)
+  const sandboxes = (await cri.listPodSandbox()).filter(which)
+  for (const { id } of sandboxes) {
+    await cri.stopPodSandbox(id)
+    await cri.removePodSandbox(id)
+  }
+  for (const sandbox of sandboxes) {
     const pod = podOfSandbox(sandbox.annotations)
     if (pod) await removeCgroup(pod, hostPorts.disk)
   }

@@ -30,9 +30,9 @@ export interface ScriptedPod {
 
 /** What the runtime of a machine differs in. */
 export interface MachineRuntime {
-  /** Laid under each container and each spec, so that it sees `folder` where it is. */
+  /** Laid under each container, so that with the volumes it sees `folder` where it is. */
   container(folder: string): object
-  spec(folder: string): object
+  volumes(folder: string): object[]
   create(options: { stateDirectory: string; allowRoot: boolean; log: Log }): Runtime
   /** Ends all containers of the agents with this state. */
   clear(stateDirectory: string): Promise<void>
@@ -42,7 +42,7 @@ const node = () => ({ nodeName: 'node-a', hostAddress: '127.0.0.1' })
 
 export const processes: MachineRuntime = {
   container: () => ({ image: 'host' }),
-  spec: () => ({}),
+  volumes: () => [],
   create: options => new ProcessRuntime({ ...hostPorts, ...options, spawn: systemSpawn, node }),
   /** By the identity that each shim left. */
   async clear(stateDirectory) {
@@ -57,7 +57,7 @@ export const processes: MachineRuntime = {
 export function inContainerd(containerd: Containerd): MachineRuntime {
   return {
     container: folder => ({ image: busybox, volumeMounts: [{ name: 'machine', mountPath: folder }] }),
-    spec: folder => ({ volumes: [{ name: 'machine', hostPath: { path: folder } }] }),
+    volumes: folder => [{ name: 'machine', hostPath: { path: folder } }],
     create: options =>
       new CriRuntime({
         ...hostPorts,
@@ -86,6 +86,8 @@ export function staticPodMachine(kind: MachineRuntime = processes) {
     directory,
     stateDirectory,
     log,
+    /** What each pod here has; those of a pod that a test writes as a whole come beside them. */
+    volumes: kind.volumes(folder.path),
     in: (name: string) => join(folder.path, name),
     /** A container of a pod that a test writes as a whole. */
     container: (name: string, script: string, rest: object = {}) => ({
@@ -103,7 +105,7 @@ export function staticPodMachine(kind: MachineRuntime = processes) {
           hostNetwork: true,
           terminationGracePeriodSeconds: 2,
           containers: [machine.container('main', script, container)],
-          ...kind.spec(folder.path),
+          volumes: machine.volumes,
           ...spec,
         },
       }
