@@ -36,16 +36,30 @@ async function onReport(run: (pods: (...words: string[]) => ReturnType<typeof ru
       startTime: '2026-05-01T00:00:00Z',
       containerStatuses: [status('main', ready)],
     },
-    logs: [{ container: 'main', attempt, path: join(state, name, `${attempt}.log`) }],
+    logs: [
+      {
+        container: 'main',
+        attempt,
+        path: join(state, name, `${attempt}.log`),
+        format: attempt === 0 ? 'cri' : 'raw',
+      },
+    ] as const,
   })
   const report: StaticPodReport = {
     writtenAt: '2026-05-01T00:00:00.000Z',
+    runtime: {
+      name: 'containerd',
+      conditions: [
+        { type: 'RuntimeReady', status: true, message: '' },
+        { type: 'NetworkReady', status: false, message: 'cni plugin not initialized' },
+      ],
+    },
     pods: [pod('hsm-node-a', true, 0), pod('web-node-a', false, 3)],
     findings: [{ path: '/m/bad.yaml', severity: 'error', reason: 'Malformed', message: 'is not valid YAML' }],
   }
   writeFileSync(join(state, 'report.json'), JSON.stringify(report))
   mkdirSync(join(state, 'web-node-a'))
-  writeFileSync(join(state, 'web-node-a/3.log'), 'now\n')
+  writeFileSync(join(state, 'web-node-a/3.log'), '2026-05-01T00:00:00.1Z stdout F now\n')
   writeFileSync(join(state, 'web-node-a/2.log'), 'before\n')
   const clock = createManualClock(Date.parse('2026-05-01T00:05:00Z'))
   try {
@@ -63,6 +77,7 @@ test('pods shows each pod and what is wrong with the manifests, exit 3 when some
       'kube-system   hsm-node-a   1/1     Running            0          5m',
       'kube-system   web-node-a   0/1     CrashLoopBackOff   3          5m',
       '',
+      'containerd          NetworkReady is false: cni plugin not initialized',
       'error /m/bad.yaml   is not valid YAML',
       '',
     ])

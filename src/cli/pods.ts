@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { RollcallError, systemCode } from '../errors.ts'
 import { systemDisk } from '../host/disk.ts'
 import { formatAge } from '../kube/time-format.ts'
+import { CriLines } from '../pods/logs/cri-lines.ts'
 import { type ReportedPod, reportName, type StaticPodReport } from '../pods/status/pod-report.ts'
 import type { ContainerStatus } from '../pods/status/pod-status.ts'
 import type { CommandIo } from './command-io.ts'
@@ -94,7 +95,9 @@ function formatReport(report: StaticPodReport, now: number, wide: boolean): stri
   const table =
     report.pods.length === 0 ? 'There is no static pod here.\n' : formatTable(columns(now), report.pods, wide)
   const waiting = report.pods.flatMap(({ name, status }) => (status.message ? [[name, status.message]] : []))
+  const unmet = report.runtime.conditions.filter(({ status }) => !status)
   const lines = [
+    ...unmet.map(({ type, message }) => [report.runtime.name, `${type} is false: ${message}`]),
     ...(report.runtimeProblem ? [['runtime', report.runtimeProblem]] : waiting),
     ...report.findings.map(({ path, severity, message }) => [`${severity} ${path}`, message]),
   ]
@@ -127,7 +130,8 @@ async function readLog(
     )
   const path = previous ? log.path.replace(/\d+\.log$/, `${log.attempt - 1}.log`) : log.path
   try {
-    return new TextDecoder().decode(await systemDisk.read(path))
+    const bytes = await systemDisk.read(path)
+    return new TextDecoder().decode(log.format === 'cri' ? linesOf(bytes) : bytes)
   } catch (error) {
     const code = systemCode(error)
     if (code === undefined) throw error
@@ -136,6 +140,11 @@ async function readLog(
       `There is no ${previous ? 'previous ' : ''}log of ${asked} (${path}: ${code}).`,
     )
   }
+}
+
+/** What the container wrote, out of a runtime's log. */
+function linesOf(log: Uint8Array): Uint8Array {
+  return new CriLines({ timestamps: false }).take(log)
 }
 
 function findPod({ pods }: StaticPodReport, name: string): ReportedPod {

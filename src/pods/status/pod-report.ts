@@ -1,7 +1,7 @@
 import { type Clock, type Disk, type Log, sleep } from '../../ports.ts'
 import { latestOf } from '../lifecycle/plan-pod.ts'
 import { annotations, podKey } from '../pod.ts'
-import type { ContainerRecord, Runtime } from '../runtime.ts'
+import type { ContainerRecord, Runtime, RuntimeCondition } from '../runtime.ts'
 import type { FileFinding } from '../sources/desired-pods.ts'
 import type { StaticPods } from '../static-pods.ts'
 import { type PodStatus, podStatus } from './pod-status.ts'
@@ -10,6 +10,8 @@ import { type PodStatus, podStatus } from './pod-status.ts'
 export interface StaticPodReport {
   /** RFC 3339. */
   writtenAt: string
+  /** What runs them. */
+  runtime: { name: string; conditions: readonly RuntimeCondition[] }
   /** Why no pod can run at all. */
   runtimeProblem?: string
   pods: ReportedPod[]
@@ -23,7 +25,7 @@ export interface ReportedPod {
   manifest: string
   status: PodStatus
   /** Of the last run of each container. */
-  logs: { container: string; attempt: number; path: string }[]
+  logs: readonly { container: string; attempt: number; path: string; format: 'raw' | 'cri' }[]
 }
 
 export const reportName = 'report.json'
@@ -92,7 +94,9 @@ export class PodReport {
   #contents(): Omit<StaticPodReport, 'writtenAt'> {
     const { pods, runtime, hostAddress } = this.#options
     const address = hostAddress()
+    const { name, logFormat: format = 'raw' } = runtime
     return {
+      runtime: { name, conditions: runtime.conditions?.() ?? [] },
       ...(pods.runtimeProblem !== undefined && { runtimeProblem: pods.runtimeProblem }),
       pods: pods.views().map(view => {
         const { metadata } = view.pod
@@ -107,6 +111,7 @@ export class PodReport {
             container: record.container,
             attempt: record.attempt,
             path: runtime.logPath(record),
+            format,
           })),
         }
       }),
