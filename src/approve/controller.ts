@@ -141,10 +141,12 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
     const { rebootstrap, pools } = policyNow() ?? {}
     if (kindOf(csr) === 'serving' || rebootstrap === 'deny' || pools) await cluster.settled()
     for (let conflicts = 0; !signal.aborted; conflicts++) {
-      const { verdict, facts } = await verdictOf(csr, signal)
-      if (verdict.outcome !== 'Approve' && verdict.outcome !== 'Deny')
-        return leavePending(csr, verdict, facts, signal)
-      await options.record?.(decisionRecord(facts, verdict, policies.inForce()))
+      const { verdict, facts, record } = await verdictOf(csr, signal)
+      if (verdict.outcome !== 'Approve' && verdict.outcome !== 'Deny') {
+        await sayHeld(csr, verdict, record, signal)
+        return leavePending(csr, verdict, facts.node)
+      }
+      if (record) await options.record?.(record)
       memory.markDeciding(csr, verdict.outcome)
       try {
         await client.update(resources.certificateSigningRequests, decided(csr, verdict), {
@@ -175,7 +177,7 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
   async function verdictOf(
     csr: CertificateSigningRequest,
     signal: AbortSignal,
-  ): Promise<{ verdict: Verdict; facts: Facts }> {
+  ): Promise<{ verdict: Verdict; facts: Facts; record: AuditedDecision | undefined }> {
     const nodeName = subjectOf(csr)
     // Before the Node is looked at: a change while this is judged must bring the request back.
     if (nodeName !== undefined && kindOf(csr) === 'serving') memory.follow(csr.metadata.name, nodeName)
@@ -189,8 +191,10 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
     shadows.compare(facts, verdict, cluster.evidence)
     for (const other of verdict.outcome === 'Wait' ? (verdict.nodes ?? []) : [])
       memory.follow(csr.metadata.name, other)
+    // Before its own addresses count as held by it.
+    const record = options.record && decisionRecord(facts, verdict, policies.inForce())
     hold(csr, verdict)
-    return { verdict, facts }
+    return { verdict, facts, record }
   }
 
   /** As of now. */
@@ -223,25 +227,32 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
       )
   }
 
-  async function leavePending(
+  /** Writes the conditions of a request that a person has to decide, once. */
+  async function sayHeld(
     csr: CertificateSigningRequest,
     verdict: Verdict,
-    facts: Facts,
+    record: AuditedDecision | undefined,
     signal: AbortSignal,
-  ): Promise<number | undefined> {
+  ): Promise<void> {
+    const conditions = holding(csr, verdict, policyNow())
+    if (!conditions) return
+    if (record) await options.record?.(record)
+    const held = { ...csr, status: { ...csr.status, conditions } }
+    // Changed or gone meanwhile: the change brings it back.
+    await client
+      .update(resources.certificateSigningRequests, held, { subresource: 'approval', signal })
+      .catch(error => {
+        if (!isStatus(error, 'Conflict') && !isStatus(error, 'NotFound')) throw error
+      })
+  }
+
+  function leavePending(
+    csr: CertificateSigningRequest,
+    verdict: Verdict,
+    node?: KubeNode,
+  ): number | undefined {
     leftPending.add(csr.metadata.name)
-    const conditions = holding(csr, verdict, facts.policy)
-    if (conditions) {
-      await options.record?.(decisionRecord(facts, verdict, policies.inForce()))
-      const held = { ...csr, status: { ...csr.status, conditions } }
-      // Changed or gone meanwhile: the change brings it back.
-      await client
-        .update(resources.certificateSigningRequests, held, { subresource: 'approval', signal })
-        .catch(error => {
-          if (!isStatus(error, 'Conflict') && !isStatus(error, 'NotFound')) throw error
-        })
-    }
-    if (memory.isNews(csr, verdict)) announce(csr, verdict, facts.node)
+    if (memory.isNews(csr, verdict)) announce(csr, verdict, node)
     if (verdict.until !== undefined) return verdict.until - clock.now()
     // C-14: with backoff, so that access granted later is seen without a new request.
     return verdict.outcome === 'Retry' ? retryDelay(memory.countRetry(csr.metadata.name)) : undefined

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import { parsePolicyFile } from '../approve/policy-from-file.ts'
@@ -22,6 +23,7 @@ interface ControllerFlags extends ConnectionFlags, SigningFlags {
   only?: string
   leaderElection: boolean
   metricsListen?: ListenAddress
+  decisionLog?: string
 }
 
 export function register(program: Command, io: CommandIo): void {
@@ -38,6 +40,7 @@ export function register(program: Command, io: CommandIo): void {
       '--only <controllers>',
       `comma list of ${controllerNames.join(', ')}; default: all but service-accounts and node-lifecycle`,
     )
+    .option('--decision-log <file>', 'keep every decision there in a chain of hashes, see rollcall audit')
     .option('--no-leader-election', 'work at once: for a single replica')
     .option(
       '--metrics-listen <address:port>',
@@ -72,6 +75,9 @@ async function controller(flags: ControllerFlags, io: CommandIo): Promise<void> 
       clock: hostPorts.clock,
       random: hostPorts.random,
       disk: hostPorts.disk,
+      ...(flags.decisionLog !== undefined && {
+        decisionLog: { path: resolve(flags.decisionLog), disk: hostPorts.disk },
+      }),
       log,
       signers: signers.sources,
       certificateLifetimeSeconds,

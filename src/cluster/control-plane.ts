@@ -53,7 +53,7 @@ export interface ControlPlaneOptions {
   policy?: CertificatePolicySpec
   clock: Clock
   random: Random
-  disk: Disk
+  disk: Disk & Required<Pick<Disk, 'append'>>
   log: Log
 }
 
@@ -258,7 +258,7 @@ function keepServingCertificate(
 }
 
 async function startOwnControllers(
-  { clock, random, log, disk, certificateLifetimeSeconds }: ControlPlaneOptions,
+  { directory, clock, random, log, disk, certificateLifetimeSeconds }: ControlPlaneOptions,
   pki: Pki,
   loopback: Parameters<typeof loopbackClient>[1],
   metrics: Registry,
@@ -274,6 +274,7 @@ async function startOwnControllers(
     certificateLifetimeSeconds,
     rootCertificates: pki.ca.pem,
     disk,
+    decisionLog: { path: directory.decisionLog, disk },
     metrics,
     ledger,
     issued: ledger.issued,

@@ -15,6 +15,8 @@ export interface DataDirectory {
   pki: string
   nodes: string
   auditLog: string
+  /** What was decided about requests: one chain of hashes. */
+  decisionLog: string
   /** Holds process id and number of nodes of the fleet, for the demos. */
   fleetProcess: string
   /** Releases the lock. */
@@ -33,6 +35,7 @@ export function dataDirectoryPaths(directory: string): Omit<DataDirectory, 'rele
     pki: join(root, 'pki'),
     nodes: join(root, 'nodes'),
     auditLog: join(root, 'audit.log'),
+    decisionLog: join(root, 'decisions.log'),
     fleetProcess: join(root, 'fleet.pid'),
   }
 }

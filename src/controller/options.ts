@@ -6,6 +6,7 @@ import type { Clock, Disk, Log, Random } from '../ports.ts'
 import type { AuthoritySource } from '../sign/authority.ts'
 import type { Leaf } from '../sign/leaf.ts'
 import type { Ledger } from '../sign/ledger.ts'
+import type { StartDecisionLog } from '../survey/audit/start-decision-log.ts'
 import type { ControllerName } from './controller-name.ts'
 
 export interface SigningCa {
@@ -42,6 +43,8 @@ export interface ControllersOptions {
   issued?: AsyncIterable<Leaf>
   /** Where a policy file, and the inventory file of a policy, are read from. */
   disk?: Pick<Disk, 'read'>
+  /** Keeps every decision in a hash-chained file before it takes effect; absent: decisions are told to the log alone. */
+  decisionLog?: Pick<StartDecisionLog, 'path' | 'disk'> | undefined
   /** Where counters are registered; absent: none. */
   metrics?: Registry
   /** Absent: work at once, without election. `identity` must be unique to the process. */

@@ -2,6 +2,7 @@
 import { checkPolicy } from '../approve/policy.ts'
 import { startLeaseElection } from '../kube/lease-election.ts'
 import { type AuthoritySource, authorityOf, constantAuthority } from '../sign/authority.ts'
+import { type RunningDecisionLog, startDecisionLog } from '../survey/audit/start-decision-log.ts'
 import { startBootstrapSigner } from '../trust/bootstrap-signer.ts'
 import { startRootCaPublisher } from '../trust/root-ca-publisher.ts'
 import { startTokenCleaner } from '../trust/token-cleaner.ts'
@@ -43,7 +44,9 @@ function startAll(options: ControllersOptions & CsrControllersOptions): RunningC
   const { rootCertificates, only = controllerNames } = options
   const wants = (name: ControllerName) => only.includes(name)
   const running: RunningControllers[] = []
-  if (wants('approval') || wants('signing') || wants('cleaning')) running.push(startCsrControllers(options))
+  const decisions = wants('approval') ? startDecisions(options) : undefined
+  if (wants('approval') || wants('signing') || wants('cleaning'))
+    running.push(startCsrControllers({ ...options, decisions }))
   if (wants('root-ca-publishing') && rootCertificates) running.push(startRootCaPublisher(options))
   if (wants('token-cleaning')) running.push(startTokenCleaner(options))
   if (wants('bootstrap-signing')) running.push(startBootstrapSigner(options))
@@ -54,8 +57,16 @@ function startAll(options: ControllersOptions & CsrControllersOptions): RunningC
     async stop() {
       options.counters.running([])
       await Promise.all(running.map(controller => controller.stop()))
+      // The last: until then there may be decisions to keep.
+      await decisions?.stop()
     },
   }
+}
+
+function startDecisions(options: ControllersOptions): RunningDecisionLog | undefined {
+  const { decisionLog, leaderElection } = options
+  if (!decisionLog) return undefined
+  return startDecisionLog({ ...options, ...decisionLog, writer: leaderElection?.identity ?? 'rollcall' })
 }
 
 function authoritiesOf(signers: ControllersOptions['signers']): Record<string, AuthoritySource> {

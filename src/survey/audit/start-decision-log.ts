@@ -1,0 +1,72 @@
+/** The decision log of a process that leads: opened when it begins, its head published while it runs. */
+import type { KubeClient } from '../../kube/client.ts'
+import type { Clock, Disk, Log, Random } from '../../ports.ts'
+import type { AuditedDecision } from './audit-entry.ts'
+import { type DecisionLog, type LogDisk, openDecisionLog } from './decision-log.ts'
+import { openHeadKey } from './head-key.ts'
+import { readLogFiles } from './log-files.ts'
+import { readHeads, startHeadPublisher } from './publish-head.ts'
+import type { SignedHead } from './signed-head.ts'
+import { verifyAgainst } from './verify-log.ts'
+
+export interface StartDecisionLog {
+  client: KubeClient
+  clock: Clock
+  random: Random
+  log: Log
+  path: string
+  disk: LogDisk & Pick<Disk, 'write'>
+  /** Who writes, as the Lease names it. */
+  writer: string
+}
+
+export interface RunningDecisionLog {
+  /** Rejects with AUDIT_UNWRITABLE, also when the log could not be opened; the next call tries again. */
+  record(decision: AuditedDecision): Promise<void>
+  /** Publishes the last head. */
+  stop(): Promise<void>
+}
+
+export function startDecisionLog(options: StartDecisionLog): RunningDecisionLog {
+  const { client, clock, log, path, disk, random } = options
+  let publisher: { stop(): Promise<void> } | undefined
+  let stopped = false
+  let opening = open()
+  // Whoever records is told.
+  opening.catch(error => log.error('the decision log cannot be opened', { error: String(error) }))
+
+  async function open(): Promise<DecisionLog> {
+    const heads = await readHeads(client).catch((error): SignedHead[] => {
+      log.warn('the published head of the decision log cannot be read', { error: String(error) })
+      return []
+    })
+    await tellDisagreement(heads)
+    const opened = await openDecisionLog({ ...options, published: heads[0] })
+    const signer = await openHeadKey(path, disk, random)
+    if (!stopped) publisher = startHeadPublisher({ client, clock, log, signer, position: opened.position })
+    return opened
+  }
+
+  /** What is on the disk may have been cut off since: that is said at once, and goes on to be what `audit verify` finds. */
+  async function tellDisagreement(heads: readonly SignedHead[]): Promise<void> {
+    const { report, problems } = verifyAgainst(await readLogFiles(path, disk), heads)
+    if (report.broken) log.error('the decision log is broken', { ...report.broken })
+    for (const problem of problems)
+      log.error('the decision log disagrees with what was published', { problem })
+  }
+
+  return {
+    async record(decision) {
+      const opened = await opening.catch(() => {
+        opening = open()
+        return opening
+      })
+      await opened.record(decision)
+    },
+    async stop() {
+      stopped = true
+      await opening.catch(() => undefined)
+      await publisher?.stop()
+    },
+  }
+}
