@@ -41,7 +41,7 @@ async function onReport(run: (pods: (...words: string[]) => ReturnType<typeof ru
         container: 'main',
         attempt,
         path: join(state, name, `${attempt}.log`),
-        format: attempt === 0 ? 'cri' : 'raw',
+        format: 'cri',
       },
     ] as const,
   })
