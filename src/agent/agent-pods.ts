@@ -9,6 +9,7 @@ import { MirrorPods } from '../pods/status/mirror-pods.ts'
 import { PodReport } from '../pods/status/pod-report.ts'
 import type { Spawn } from '../ports.ts'
 import type { AgentOptions, AgentPorts, StaticPodOptions } from './agent-options.ts'
+import type { NodePods } from './node-pods.ts'
 
 /** Where containerd listens, and where a kubelet looks for it. */
 const defaultEndpoint = 'unix:///run/containerd/containerd.sock'
@@ -30,6 +31,8 @@ export interface AgentPods {
   connected(): void
   disconnected(): void
   nodeSeen(node: KubeNode | undefined): void
+  /** For those who look at them through the node's HTTPS server. */
+  served?: NodePods
 }
 
 /** undefined: this agent runs no static pods. */
@@ -73,6 +76,7 @@ export function createAgentPods(
     connected: () => mirrors?.start(),
     disconnected: () => void mirrors?.pause(),
     nodeSeen: node => mirrors?.nodeSeen(node),
+    served: { runtime, views: () => pods.views(), hostAddress },
   }
 }
 

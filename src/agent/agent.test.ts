@@ -406,5 +406,11 @@ testNode('H-2: the HTTPS API serves only whom the API server allows', async () =
   assert.equal(await get('/healthz', own), '200 ok')
   assert.match(await get('/metrics', own), /kubelet_certificate_manager_client_ttl_seconds 8\d{4}/)
   assert.match(await get('/metrics', own), /rollcall_agent_certificate_ttl_seconds\{kind="serving"\} 8\d{4}/)
-  assert.equal(await get('/pods', own), '404 404 page not found\n')
+  assert.equal(await get('/pods', own), '200 {"kind":"PodList","apiVersion":"v1","metadata":{},"items":[]}')
+  assert.equal(await get('/nowhere', own), '404 404 page not found\n')
+  assert.match(
+    await get('/exec/default/web/main?command=id&output=1', own),
+    /^403 Forbidden \(user=system:node:node-a, verb=create, resource=nodes, subresource\(s\)=\[proxy\]\)$/,
+  )
+  assert.equal(await get('/pods/../exec/default/web/main', own), '400 Bad Request')
 })

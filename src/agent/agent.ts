@@ -23,6 +23,7 @@ import { NodeServer } from './node-server.ts'
 import { NodeWatch } from './node-watch.ts'
 import type { ServeHttps } from './serving.ts'
 import { createServingCertificate } from './serving-certificate.ts'
+import { createTokenCallers } from './token-callers.ts'
 
 export interface AgentStatus {
   client: CertificateStatus
@@ -228,7 +229,8 @@ class NodeAgent implements Agent {
   }
 
   #createServer(listen: ServeHttps): NodeServer {
-    const { clock, log } = this.#ports
+    const { clock, disk, log } = this.#ports
+    const client = createClient(this.#session)
     const {
       nodeName,
       listenAddress = '0.0.0.0',
@@ -237,8 +239,11 @@ class NodeAgent implements Agent {
     } = this.#options
     const handle = createNodeApi({
       clock,
+      disk,
       log,
-      access: createNodeAccess({ client: createClient(this.#session), clock, nodeName }),
+      access: createNodeAccess({ client, clock, nodeName }),
+      tokens: createTokenCallers({ client, clock }),
+      ...(this.#pods?.served && { pods: this.#pods.served }),
       callerRoots: callerRoots({
         ...this.#ports,
         path: clientCertificateAuthorityPath,

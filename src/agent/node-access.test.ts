@@ -32,12 +32,19 @@ test('H-3: method and path become a verb and subresources of nodes', () => {
     ['GET', '/metricsx', 'get', ['proxy']],
     ['GET', '/healthz', 'get', ['healthz', 'proxy']],
     ['POST', '/pods', 'create', ['pods', 'proxy']],
-    ['PUT', '/run/x', 'update', ['proxy']],
+    ['GET', '/containerLogs/default/web/main', 'get', ['proxy']],
+    ['PUT', '/anything', 'update', ['proxy']],
     ['DELETE', '/logs/a', 'delete', ['log']],
   ]
   for (const [method, path, verb, subresources] of table) {
     assert.deepEqual(nodeRequestOf(method, path), { verb, subresources }, path)
   }
+})
+
+test('whoever runs a command needs create, by whatever method he asks', () => {
+  for (const path of ['/exec/a/b/c', '/attach/a/b/c', '/run/a/b/c', '/portForward/a/b'])
+    for (const method of ['GET', 'POST'])
+      assert.deepEqual(nodeRequestOf(method, path), { verb: 'create', subresources: ['proxy'] })
 })
 
 test('H-3: the review names the user, his groups, the verb and this node', async () => {

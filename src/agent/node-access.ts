@@ -30,8 +30,15 @@ const subresourcesOfPath: readonly [path: string, subresources: readonly string[
   ['/flagz', ['configz']],
 ]
 
-/** H-3: the subresource of nodes that a path stands for; what is not listed is `proxy`. */
+/** What changes something however it is asked for: a WebSocket begins as a GET. */
+const streamed = ['exec', 'attach', 'run', 'portForward']
+
+/**
+ * H-3: the subresource of nodes that a path stands for; what is not listed is `proxy`. Stricter than a kubelet in one
+ * thing: running a command is `create` by any method, so that nobody who may only `get` nodes/proxy can do it.
+ */
 export function nodeRequestOf(method: string, path: string): NodeRequest {
+  if (streamed.includes(path.split('/')[1] ?? '')) return { verb: 'create', subresources: ['proxy'] }
   const known = subresourcesOfPath.find(([prefix]) => path === prefix || path.startsWith(`${prefix}/`))
   return { verb: verbs[method] ?? '', subresources: known?.[1] ?? ['proxy'] }
 }
@@ -57,7 +64,8 @@ export function createNodeAccess(options: {
   const kept = new Map<string, { allowed: boolean; until: number }>()
 
   async function isAllowed(user: UserInfo, verb: string, subresource: string): Promise<boolean> {
-    const key = JSON.stringify([user.username, user.groups, verb, subresource])
+    const { username, uid, groups, extra } = user
+    const key = JSON.stringify([username, uid, groups, extra, verb, subresource])
     const known = kept.get(key)
     if (known && clock.monotonic() < known.until) return known.allowed
     const review = await client.create<SubjectAccessReview>(resources.subjectAccessReviews, {
@@ -65,13 +73,16 @@ export function createNodeAccess(options: {
       kind: 'SubjectAccessReview',
       metadata: { name: '' },
       spec: {
-        user: user.username,
-        groups: user.groups,
+        user: username,
+        groups,
+        ...(uid !== undefined && { uid }),
+        ...(extra && { extra }),
         resourceAttributes: { verb, version: 'v1', resource: 'nodes', subresource, name: nodeName },
       },
     })
     const allowed = review.status?.allowed === true
-    if (kept.size >= mostKept) kept.clear()
+    const [oldest] = kept.keys()
+    if (kept.size >= mostKept && oldest !== undefined) kept.delete(oldest)
     kept.set(key, { allowed, until: clock.monotonic() + (allowed ? keepAllowed : keepDenied) })
     return allowed
   }

@@ -2,9 +2,12 @@ import { constants } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { type DetailedPeerCertificate, TLSSocket } from 'node:tls'
 import { RollcallError, systemCode } from '../errors.ts'
-import type { ApiResponse, Peer } from '../kube/transport.ts'
+import type { ApiRequest, Peer } from '../kube/transport.ts'
+import { answerUpgrade } from '../kube/upgrade/answer-upgrade.ts'
+import { wantedUpgrade } from '../kube/upgrade/upgrade-headers.ts'
 import type { ServeHttps, ServingOptions, ServingPair } from './serving.ts'
 
 /** TLS record: alert, fatal, internal_error(80). node would send handshake_failure(40), which hides the cause (H-5). */
@@ -22,16 +25,23 @@ export const serveHttps: ServeHttps = async options => {
       minVersion: 'TLSv1.2',
       // A resumed session would show an old identity after certificate or CA have changed.
       secureOptions: constants.SSL_OP_NO_TICKET,
+      shouldUpgradeCallback: ({ headers }) => wantedUpgrade(headers) !== undefined,
     },
     (request, response) => void answer(options, request, response).catch(() => response.destroy()),
   )
   const refused = new Set<Socket>()
+  const upgraded = new Set<Duplex>()
   guardConnections(server, options, refused)
+  server.on('upgrade', (request, connection, head) => {
+    upgraded.add(connection)
+    connection.once('close', () => upgraded.delete(connection))
+    upgrade(options, request, connection, head).catch(() => connection.destroy())
+  })
   await listening(server, options)
   return {
     port: (server.address() as AddressInfo).port,
     close() {
-      for (const socket of refused) socket.destroy()
+      for (const socket of [...refused, ...upgraded]) socket.destroy()
       server.closeAllConnections()
       return new Promise(resolve => server.close(() => resolve()))
     },
@@ -87,13 +97,53 @@ async function answer(
 ): Promise<void> {
   // Nothing that is served here takes a body.
   request.resume()
-  const { status, headers, body } = await options.handle(
-    { method: request.method ?? 'GET', url: request.url ?? '/', headers: headersOf(request) },
-    peerOf(request),
-  )
-  const whole = await wholeBody(body)
-  response.writeHead(status, { ...headers, 'content-length': whole.length })
-  response.end(whole)
+  const gone = new AbortController()
+  response.once('close', () => gone.abort())
+  const { status, headers, body } = await options.handle(apiRequest(request, gone.signal), peerOf(request))
+  if (body instanceof Uint8Array) {
+    response.writeHead(status, { ...headers, 'content-length': body.length })
+    response.end(body)
+    return
+  }
+  response.writeHead(status, headers)
+  response.flushHeaders()
+  for await (const chunk of body) {
+    if (gone.signal.aborted) return
+    if (!response.write(chunk)) await drained(response)
+  }
+  response.end()
+}
+
+/** Resolves when the client takes more, or has left. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise(resolve => {
+    const go = () => {
+      response.off('drain', go)
+      response.off('close', go)
+      resolve()
+    }
+    response.on('drain', go)
+    response.on('close', go)
+  })
+}
+
+/** A request whose connection is to become something else. */
+async function upgrade(
+  options: ServingOptions,
+  request: IncomingMessage,
+  connection: Duplex,
+  head: Uint8Array,
+): Promise<void> {
+  const gone = new AbortController()
+  connection.on('error', () => connection.destroy())
+  connection.once('close', () => gone.abort())
+  const wanted = { ...apiRequest(request, gone.signal), upgradable: true }
+  await answerUpgrade(await options.handle(wanted, peerOf(request)), connection, head)
+}
+
+function apiRequest(request: IncomingMessage, signal: AbortSignal): ApiRequest {
+  const { method = 'GET', url = '/' } = request
+  return { method, url, headers: headersOf(request), signal }
 }
 
 function headersOf(request: IncomingMessage): Record<string, string> {
@@ -120,11 +170,4 @@ function presentedChain(leaf: DetailedPeerCertificate | undefined): Uint8Array[]
     certificate = issuer
   }
   return chain
-}
-
-async function wholeBody(body: ApiResponse['body']): Promise<Uint8Array> {
-  if (body instanceof Uint8Array) return body
-  const chunks: Uint8Array[] = []
-  for await (const chunk of body) chunks.push(chunk)
-  return Buffer.concat(chunks)
 }

@@ -54,7 +54,7 @@ export interface KubectlOptions {
 const list = (args: Arguments) => (typeof args === 'string' ? args.split(' ') : args)
 
 /** kubectl against the cluster of a kubeconfig. `input` goes to its stdin: text, or objects as JSON. */
-function kubectl({ kubeconfig, home, program = 'kubectl', environment }: KubectlOptions): Kubectl {
+export function kubectl({ kubeconfig, home, program = 'kubectl', environment }: KubectlOptions): Kubectl {
   const start = (args: Arguments) =>
     spawn(program, ['--kubeconfig', kubeconfig, ...list(args)], {
       stdio: ['pipe', 'pipe', 'pipe'],

@@ -12,6 +12,7 @@ import type { TLSSocket } from 'node:tls'
 import { RollcallError, systemCode } from '../../errors.ts'
 import type { Secret } from '../../keys/secret.ts'
 import type { ApiRequest, ApiResponse, Peer } from '../../kube/transport.ts'
+import { answerUpgrade } from '../../kube/upgrade/answer-upgrade.ts'
 import type { Clock, Log } from '../../ports.ts'
 import type { Api } from '../api.ts'
 import { defaultLimits } from '../call.ts'
@@ -22,7 +23,7 @@ import { impersonationValues } from './impersonation-values.ts'
 import { peerOf } from './peer.ts'
 import { type BodyRefusal, readRequestBody } from './request-body.ts'
 import { respond } from './respond.ts'
-import { answerUpgrade, mayUpgrade } from './upgrade.ts'
+import { mayUpgrade } from './upgrade.ts'
 
 /** The serving pair, and the CAs (PEM) whose names are sent to clients that look for a certificate to present. */
 export interface ServerTls {

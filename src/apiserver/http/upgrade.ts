@@ -1,6 +1,4 @@
-import { type IncomingMessage, STATUS_CODES } from 'node:http'
-import type { Duplex } from 'node:stream'
-import type { ApiResponse } from '../../kube/transport.ts'
+import type { IncomingMessage } from 'node:http'
 import { wantedUpgrade } from '../../kube/upgrade/upgrade-headers.ts'
 
 /** Paths that may become something else than HTTP; elsewhere an Upgrade header means nothing, as always. */
@@ -9,24 +7,4 @@ const tunnelPath =
 
 export function mayUpgrade({ url = '', headers }: IncomingMessage): boolean {
   return tunnelPath.test(url) && wantedUpgrade(headers) !== undefined
-}
-
-/** Hands the connection over, or answers on it and closes it: what the client sent behind its request is no request. */
-export async function answerUpgrade(
-  answer: ApiResponse,
-  connection: Duplex,
-  head: Uint8Array,
-): Promise<void> {
-  if (answer.takeOver) return answer.takeOver(connection, head)
-  const { status, headers, body } = answer
-  if (!(body instanceof Uint8Array)) await body[Symbol.asyncIterator]().return?.()
-  const whole = body instanceof Uint8Array ? body : new Uint8Array()
-  const lines = Object.entries({
-    ...headers,
-    connection: 'close',
-    'content-length': String(whole.length),
-  }).map(([name, value]) => `${name}: ${value}\r\n`)
-  if (connection.destroyed) return
-  connection.write(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Unknown'}\r\n${lines.join('')}\r\n`)
-  connection.end(whole)
 }
