@@ -7,6 +7,7 @@ import { sleep } from '../ports.ts'
 import { AddressIndex } from './address-index.ts'
 import { CertifiedIndex } from './certified-addresses.ts'
 import type { ApprovalOptions } from './controller.ts'
+import { type FollowedProtection, followProtection } from './evidence/follow-protection.ts'
 import type { EvidenceProvider } from './evidence/provider.ts'
 import type { Facts } from './facts.ts'
 import { followInventories } from './inventory/follow-inventories.ts'
@@ -19,7 +20,7 @@ export interface ClusterFacts {
   /** To be told of every change of a request, and of what is about to be approved. */
   readonly certified: CertifiedIndex
   /** What stands in all facts alike, as of now. */
-  facts(): Pick<Facts, 'claims' | 'certified' | 'evidence' | 'reserved'>
+  facts(): Pick<Facts, 'claims' | 'certified' | 'evidence' | 'reserved' | 'protection'>
   /** The sources that a policy names. */
   evidence(policy: ApprovalPolicy | undefined): readonly EvidenceProvider[] | undefined
   /** To be called when there are other policies. */
@@ -76,9 +77,14 @@ export function followCluster(
     watchTimeoutSeconds,
     onChange: onInventory,
   })
+  let protection: FollowedProtection | undefined
   const policiesChanged = () => {
     const loaded = [policies.inForce(), ...policies.shadows()]
-    inventories.use(loaded.flatMap(found => (found ? [found.policy] : [])))
+    const all = loaded.flatMap(found => (found ? [found.policy] : []))
+    inventories.use(all)
+    // Once somebody asked for it, it is followed: whether it counts must be known before it is asked again.
+    if (!stopping.signal.aborted && all.some(wantsProtection))
+      protection ??= followProtection({ ...shared, watchTimeoutSeconds, onChange: onInventory })
   }
   policiesChanged()
 
@@ -116,6 +122,7 @@ export function followCluster(
       certified,
       reserved: reserved.index,
       evidence: inventories.of(policies.inForce()?.policy),
+      protection: protection?.state(),
     }),
     evidence: policy => inventories.of(policy),
     policiesChanged,
@@ -125,14 +132,17 @@ export function followCluster(
     async settled() {
       await Promise.all([others, ledgerRead, policies.settled])
       // Which inventory there is depends on the policy.
-      await inventories.settled()
+      await Promise.all([inventories.settled(), protection?.settled])
     },
     async stop() {
       stopping.abort()
-      await Promise.all([nodes.stop(), reserved.stop(), inventories.stop()])
+      await Promise.all([nodes.stop(), reserved.stop(), inventories.stop(), protection?.stop()])
     },
   }
 }
+
+const wantsProtection = ({ evidence, pools = [] }: ApprovalPolicy) =>
+  [evidence, ...pools.map(pool => pool.evidence)].includes('ProtectedNodeStatus')
 
 /**
  * 5000 Nodes take a sixth of the memory so. Of the labels only those that a node cannot set on itself; of the conditions

@@ -125,7 +125,12 @@ function rivalsFor(facts: ReadFacts, self: string, canonical: string): Standing[
   for (const provider of providersOf(facts)) {
     if (provider.level === 'LiveCertificate') continue
     for (const nodeName of provider.holders(canonical))
-      add(nodeName, { strength: strengthOf(provider.level), since: 0, sources: [provider.name] })
+      add(nodeName, {
+        strength: strengthOf(provider.level),
+        // What an inventory gives was never later; what a Node lists came when it came.
+        ...(provider.level === 'Inventory' && { since: 0 }),
+        sources: [provider.name],
+      })
   }
   for (const { nodeName, until } of facts.certified?.holders(canonical, facts.now) ?? []) {
     // A node that is gone holds nothing. What it was certified for, it proved at the lowest level at least.

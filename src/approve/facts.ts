@@ -46,6 +46,15 @@ export interface ReservedAddresses {
   find(canonical: string, bytes?: Uint8Array): Reservation | undefined
 }
 
+/** Whether only operators and cloud controllers can write the addresses of Nodes. */
+export type Protection =
+  | {
+      inForce: true
+      /** Milliseconds since the epoch. */
+      since: number
+    }
+  | { inForce: false; why: string }
+
 /** Other requests of the same requester for the same node and signer. */
 export interface RequestHistory {
   /** The newest one that was made later than this. */
@@ -67,6 +76,8 @@ export interface Facts {
   certified?: CertifiedAddresses | undefined
   /** Sources besides the Node itself. */
   evidence?: readonly EvidenceProvider[] | undefined
+  /** Absent: it was not looked at. */
+  protection?: Protection | undefined
   /** Absent: what the cluster reserves is not known. */
   reserved?: ReservedAddresses | undefined
   /** Absent: of other requests nothing is known. */

@@ -42,7 +42,8 @@ export function readPolicies(content: string): { policies: PolicyDocument[]; pro
   if (content.length > longest)
     return { policies: [], problems: [{ ...start, text: `is longer than ${longest} characters` }] }
   const lines = new LineCounter()
-  const parsed = parseAllDocuments(content, { lineCounter: lines, prettyErrors: false, uniqueKeys: true })
+  const parsed = parse(content, lines)
+  if (!parsed) return { policies: [], problems: [{ ...start, text: 'is nested too deeply' }] }
   const documents = (Array.isArray(parsed) ? parsed : []).filter(({ contents }) => contents !== null)
   if (documents.length === 0)
     return { policies: [], problems: [{ ...start, text: 'holds no policy; see examples/policies' }] }
@@ -60,6 +61,16 @@ export function readPolicies(content: string): { policies: PolicyDocument[]; pro
     if (found.policy) policies.push(found.policy)
   }
   return { policies, problems }
+}
+
+/** Undefined for what is nested more deeply than a policy ever is: the parser calls itself for each level. */
+function parse(content: string, lineCounter: LineCounter) {
+  try {
+    return parseAllDocuments(content, { lineCounter, prettyErrors: false, uniqueKeys: true })
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw error
+  }
 }
 
 /** The policies of a file. Throws POLICY_INVALID telling every problem with its place, `path:line:column: …`. */

@@ -1,6 +1,7 @@
 /** Everything that the embedded API serves. Adding a resource is one file and one line here. */
 import { rollcallKinds } from '../../kube/rollcall/index.ts'
 import { customResource } from '../custom/custom-resource.ts'
+import { validatingAdmissionPolicies, validatingAdmissionPolicyBindings } from './admission-policies.ts'
 import { certificateSigningRequests } from './certificatesigningrequests.ts'
 import { clusterRoleBindings } from './clusterrolebindings.ts'
 import { clusterRoles } from './clusterroles.ts'
@@ -58,6 +59,8 @@ export const allResources: readonly Resource[] = [
   roles,
   csiDrivers,
   csiNodes,
+  validatingAdmissionPolicies,
+  validatingAdmissionPolicyBindings,
   customResourceDefinitions,
   ...rollcallKinds.map(customResource),
 ]

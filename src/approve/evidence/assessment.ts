@@ -5,6 +5,7 @@ import { type RequestedSan, requestedSans } from '../requested-sans.ts'
 import { subjectNode } from '../subject-node.ts'
 import { type EvidenceLevel, strengthOf } from './level.ts'
 import { liveCertificateEvidence } from './live-certificate.ts'
+import { protectedNodeStatus } from './protected-node-status.ts'
 import type { EvidenceProvider } from './provider.ts'
 
 export interface SanAssessment {
@@ -22,7 +23,12 @@ export interface Assessment {
 
 /** The sources that a request is judged by: what the controller follows, and what the facts say by themselves. */
 export function providersOf(facts: ReadFacts): EvidenceProvider[] {
-  const own = [nodeStatusEvidence(facts.node), liveCertificateEvidence(facts.certified, facts.now)]
+  const isProtected = protectedNodeStatus(facts)
+  const own = [
+    ...(isProtected ? [isProtected] : []),
+    nodeStatusEvidence(facts.node),
+    liveCertificateEvidence(facts.certified, facts.now),
+  ]
   return [...(facts.evidence ?? []), ...own].sort((a, b) => strengthOf(b.level) - strengthOf(a.level))
 }
 

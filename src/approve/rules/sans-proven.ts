@@ -1,5 +1,6 @@
 import { assess } from '../evidence/assessment.ts'
 import { type EvidenceLevel, strengthOf } from '../evidence/level.ts'
+import { whyNotProtected } from '../evidence/protected-node-status.ts'
 import type { ReadFacts } from '../facts.ts'
 import { listed } from '../listed.ts'
 import { provenTexts } from '../proven-texts.ts'
@@ -30,7 +31,10 @@ export const sansProven: Rule<ReadFacts> = {
 }
 
 function placeOf(facts: ReadFacts, level: EvidenceLevel, pools: readonly string[]): string {
-  if (level === 'NodeStatus') return `on Node ${facts.node?.metadata.name} status.addresses`
+  const name = facts.node?.metadata.name ?? ''
+  if (level === 'NodeStatus') return `on Node ${name} status.addresses`
+  if (level === 'ProtectedNodeStatus')
+    return `on Node ${name} status.addresses, protected${whyNotProtected(facts, name)}`
   const names = (facts.evidence ?? []).filter(source => source.level === level).map(({ name }) => name)
   const why = pools.length > 0 ? ` (evidence ${level}, pool ${pools.join(', ')})` : ` (evidence ${level})`
   return `in ${names.join(' or ') || 'any inventory'}${why}`

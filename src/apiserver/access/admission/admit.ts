@@ -1,7 +1,9 @@
 import type { ObjectReader } from '../../reader.ts'
 import type { AdmissionRequest } from '../access.ts'
 import type { Authorizer } from '../authorization/authorizer.ts'
+import { guardPolicyWrites } from './certificate-policies.ts'
 import { guardApproval, guardSigning, restrictSubject } from './certificate-requests.ts'
+import { protectNodeAddresses } from './node-addresses.ts'
 import { restrictNode } from './node-restriction.ts'
 import { guardEscalation } from './rbac-escalation.ts'
 import { guardAttestation } from './trust-bundles.ts'
@@ -15,6 +17,8 @@ export function admit(
 ): void {
   restrictNode(request, { reader, apiAudiences, authorize: authorizer.authorize })
   guardEscalation(request, authorizer, reader)
+  guardPolicyWrites(request, authorizer.authorize)
+  protectNodeAddresses(request, authorizer.authorize, reader)
   if (request.group === 'certificates.k8s.io' && request.resource === 'certificatesigningrequests') {
     guardApproval(request, authorizer.authorize)
     guardSigning(request, authorizer.authorize)
