@@ -1,0 +1,37 @@
+import type { AuditEntry } from '../../survey/audit/audit-entry.ts'
+import type { CommandIo } from '../command-io.ts'
+import { type OutputFormat, print } from '../output.ts'
+import { printable } from '../printable.ts'
+import { type Column, formatTable } from '../table.ts'
+import type { FoundEntries } from './read-logs.ts'
+
+export function printEntries(io: CommandIo, format: OutputFormat, { entries, warnings }: FoundEntries): void {
+  print(io, format, { text: wide => formatTable(columns, entries, wide), value: entries })
+  for (const warning of warnings) io.stderr(`${printable(warning)}\n`)
+  if (warnings.length > 0) io.exitWith(3)
+}
+
+const columns: Column<AuditEntry>[] = [
+  { title: 'seq', cell: ({ seq }) => String(seq) },
+  { title: 'time', cell: ({ time }) => time },
+  { title: 'outcome', cell: entry => (entry.kind === 'start' ? 'Start' : entry.outcome) },
+  { title: 'reason', cell: entry => (entry.kind === 'start' ? '' : (entry.reasons[0] ?? '')) },
+  { title: 'request', cell: entry => (entry.kind === 'start' ? '' : entry.request.name) },
+  { title: 'node', cell: entry => (entry.kind === 'start' ? '' : (entry.node ?? '')) },
+  { title: 'sans', cell: sansText },
+  { title: 'chain', cell: ({ chain }) => chain, wide: true },
+  { title: 'policy', cell: entry => (entry.kind === 'start' ? '' : policyText(entry.policy)), wide: true },
+  {
+    title: 'message',
+    cell: entry => (entry.kind === 'start' ? `written by ${entry.writer}` : entry.message),
+    wide: true,
+  },
+]
+
+function sansText(entry: AuditEntry): string {
+  if (entry.kind === 'start') return ''
+  return entry.sans.map(({ name, proofs }) => `${name} (${proofs[0]?.level ?? 'unproven'})`).join(', ')
+}
+
+const policyText = (policy: { name: string; revision: string } | undefined) =>
+  policy ? `${policy.name} ${policy.revision}`.trim() : ''
