@@ -101,6 +101,7 @@ export interface SpawnedProcess {
 
 /** A child that is talked with, and ends with us. */
 export interface TalkingProcess {
+  processId: number
   /** Resolves when there is room for more; what a child that reads no more is told is lost. */
   write(bytes: Uint8Array): Promise<void>
   /** Ends its stdin. */

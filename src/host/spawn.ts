@@ -53,8 +53,9 @@ async function talk(order: SpawnOrder): Promise<TalkingProcess> {
   const ended = new Promise<number>(resolve => {
     child.once('exit', (code, signal) => resolve(code ?? 128 + (signal ? constants.signals[signal] : 0)))
   })
-  await started(child)
+  const processId = await started(child)
   return {
+    processId,
     write: bytes =>
       new Promise(resolve => {
         if (stdin.destroyed || stdin.writableEnded) resolve()
@@ -65,7 +66,8 @@ async function talk(order: SpawnOrder): Promise<TalkingProcess> {
     stderr,
     ended,
     kill: () => {
-      if (child.pid !== undefined) systemSpawn.signal(-child.pid, 'SIGKILL')
+      // Its id may be somebody else's by now.
+      if (child.exitCode === null && child.signalCode === null) systemSpawn.signal(-processId, 'SIGKILL')
     },
   }
 }

@@ -2,7 +2,10 @@ import type { Clock, Disk } from '../../ports.ts'
 import { readLog } from '../logs/read-log.ts'
 import type { ContainerRecord, ContainerStreams } from '../runtime.ts'
 
-/** What a container's own process writes from now on, until it ends; it has no stdin, its log is all that it writes to. */
+/**
+ * What a container's own process writes from now on, until it ends; it has no stdin, its log is all that it writes to.
+ * Who is attached is not told how it ended, as on Kubernetes.
+ */
 export function followOutput(
   { path, record }: { path: string; record(): ContainerRecord | undefined },
   { disk, clock }: { disk: Disk; clock: Clock },
@@ -16,7 +19,7 @@ export function followOutput(
     try {
       yield* readLog(log, options, { disk, clock, signal: left.signal })
     } finally {
-      resolve(record()?.exitCode ?? 0)
+      resolve(0)
     }
   }
   return { stdout: output(), exitCode, close: () => left.abort() }

@@ -190,7 +190,7 @@ export class ProcessRuntime implements Runtime {
   }
 
   openExec(record: ContainerRecord, order: ExecOrder): Promise<ContainerStreams> {
-    return openCommand(this.#options.spawn.talk, this.#placeOf(record), order)
+    return openCommand(this.#options, this.#placeOf(record), order)
   }
 
   async openAttach({ id }: ContainerRecord): Promise<ContainerStreams> {
