@@ -1,8 +1,11 @@
+import type { LoadCryptoki } from '../keys/pkcs11/cryptoki.ts'
+import type { Pkcs11Uri } from '../keys/pkcs11/uri.ts'
 import type { KeyAlgorithm } from '../keys/private-key.ts'
 import type { Connect } from '../kube/transport.ts'
 import type { NodeAddress } from '../kube/types.ts'
 import type { Clock, ConnectRpc, Disk, Log, Net, Random, Spawn } from '../ports.ts'
 import type { ServeHttps } from './serving.ts'
+import type { StartTokenTls } from './token-connect.ts'
 
 /** How static pods are run: what only the agent's own configuration may say, never a manifest. */
 export interface StaticPodOptions {
@@ -50,6 +53,8 @@ export interface AgentOptions {
   serverTLSBootstrap?: boolean
   /** For keys of both certificates; default ECDSA-P256 (K-36). */
   keyAlgorithm?: KeyAlgorithm
+  /** The token that the client certificate's keys are made in, and never leave; absent: they are kept in files. */
+  clientKeyToken?: Pkcs11Uri
   /** PEM file of the CAs that callers of the HTTPS server are verified with; default: the CA of the API server. */
   clientCertificateAuthorityPath?: string
   /** Where the HTTPS server listens; default 0.0.0.0. */
@@ -89,6 +94,8 @@ export interface AgentPorts {
   net?: Net
   /** Absent: no static pods in containers. */
   connectRpc?: ConnectRpc
+  /** Absent: no keys in a PKCS#11 token. */
+  token?: { load: LoadCryptoki; startTls: StartTokenTls }
   /** What exec credential plugins inherit. */
   environment?: Readonly<Record<string, string>>
   /** Absent: no HTTPS server. */

@@ -5,6 +5,7 @@ import { createCredentialChain } from '../join/credential-sources.ts'
 import { servingTemplate } from '../join/template.ts'
 import type { KeyAlgorithm } from '../keys/private-key.ts'
 import { createClient } from '../kube/client.ts'
+import type { Connect } from '../kube/transport.ts'
 import type { KubeNode, NodeAddress } from '../kube/types.ts'
 import { type AgentMetrics, type CertificateView, createAgentMetrics } from './agent-metrics.ts'
 import type { AgentOptions, AgentPorts } from './agent-options.ts'
@@ -24,6 +25,8 @@ import { NodeWatch } from './node-watch.ts'
 import type { ServeHttps } from './serving.ts'
 import { createServingCertificate } from './serving-certificate.ts'
 import { createTokenCallers } from './token-callers.ts'
+import { tokenConnect } from './token-connect.ts'
+import { createTokenKeys, type TokenKeys } from './token-keys.ts'
 
 export interface AgentStatus {
   client: CertificateStatus
@@ -74,6 +77,7 @@ class NodeAgent implements Agent {
   readonly #metrics: AgentMetrics
   readonly #server: NodeServer | undefined
   readonly #pods: AgentPods | undefined
+  readonly #tokenKeys: TokenKeys | undefined
   #addresses: readonly NodeAddress[]
   #started: Promise<void> = Promise.resolve()
   #presenceError: string | undefined
@@ -100,11 +104,14 @@ class NodeAgent implements Agent {
       onReadiness: () => this.#client.retryNow(),
     })
     const sources = credentialSources(options, ports, { pods: this.#pods, endpoint: this.#endpoint })
+    const { clientKeyToken: uri } = options
+    this.#tokenKeys = uri && ports.token && createTokenKeys({ ...ports, ...ports.token, uri, nodeName })
     const parts = { options, ports, keyAlgorithm: this.#keyAlgorithm, client }
     this.#client = createClientCertificate({
       ...parts,
       store,
       chain: createCredentialChain(sources),
+      tokenKeys: this.#tokenKeys,
       onJoined: credential => this.#endpoint.learn(credential),
       onFailure: () => this.#metrics.clientFailed(),
     })
@@ -121,7 +128,7 @@ class NodeAgent implements Agent {
       options.serverTLSBootstrap ? viewOf(this.#serving) : undefined,
     )
     this.#connection = new NodeConnection({
-      connect: ports.connect,
+      connect: this.#connectWithToken(),
       session: this.#session,
       endpoint: this.#endpoint,
       certificate: () => {
@@ -175,6 +182,25 @@ class NodeAgent implements Agent {
     this.#server = ports.listen && this.#createServer(ports.listen)
   }
 
+  /** `connect`, also with a key in the token; one that is gone from it is asked for anew with the bootstrap credential. */
+  #connectWithToken(): Connect {
+    const { connect, token } = this.#ports
+    const { clientKeyToken: uri } = this.#options
+    const tokenKeys = this.#tokenKeys
+    if (!uri || !token || !tokenKeys) return connect
+    return tokenConnect({
+      connect,
+      uri,
+      tokenKeys,
+      startTls: token.startTls,
+      onKeyGone: certificate => {
+        const { serial } = this.#client.status()
+        if (serial !== undefined && this.#client.held()?.chain === certificate)
+          this.#client.reportRejected(serial, 'its key is not in the token any more')
+      },
+    })
+  }
+
   start(): void {
     // First of all, and nothing below holds them up: what follows may need what they give.
     this.#pods?.start()
@@ -217,6 +243,7 @@ class NodeAgent implements Agent {
     this.#connection.stop()
     await this.#started
     await Promise.all([this.#presence.stop(), this.#watch.stop(), this.#server?.stop(), this.#pods?.stop()])
+    this.#tokenKeys?.close()
   }
 
   async #begin(): Promise<void> {

@@ -7,6 +7,7 @@ import type { KeyAlgorithm } from '../keys/private-key.ts'
 import { createClient, isStatus, type KubeClient } from '../kube/client.ts'
 import type { AgentOptions, AgentPorts } from './agent-options.ts'
 import { issuedPair } from './issued-pair.ts'
+import type { TokenKeys } from './token-keys.ts'
 
 export interface ClientCertificateOptions {
   options: AgentOptions
@@ -14,6 +15,8 @@ export interface ClientCertificateOptions {
   keyAlgorithm: KeyAlgorithm
   store: CertificateStore
   chain: CredentialChain
+  /** Keys are made in this token; absent: in memory, and kept in files. */
+  tokenKeys?: TokenKeys | undefined
   /** The API under the node's own certificate. */
   client: KubeClient
   /** A certificate was obtained with this credential. */
@@ -37,10 +40,17 @@ const bootstrapReason: Readonly<Record<RequestCause, AcquireReason | undefined>>
  * a bootstrap credential that is acquired anew for each attempt, in the same process (better than K-38).
  */
 export function createClientCertificate(parts: ClientCertificateOptions): CertificateManager {
-  const { options, ports, keyAlgorithm, store, chain } = parts
+  const { options, ports, keyAlgorithm, store, chain, tokenKeys } = parts
   const { clock, random, log } = ports
   const { nodeName, rotateCertificates = false, clockCheckSeconds = 60 } = options
-  return new CertificateManager({
+  const newKey =
+    tokenKeys &&
+    (async () => {
+      const kept = await store.keys()
+      const held = manager.held()?.key
+      return tokenKeys.newKey(keyAlgorithm, kept && [...kept, ...(held ? [held] : [])])
+    })
+  const manager = new CertificateManager({
     name: 'kubelet-client',
     store,
     clock,
@@ -50,7 +60,7 @@ export function createClientCertificate(parts: ClientCertificateOptions): Certif
     template: clientTemplate(nodeName, keyAlgorithm),
     onFailure: parts.onFailure,
     async request({ cause, template, signal }) {
-      const ask = (client: KubeClient) => issuedPair(parts, client, { template, signal })
+      const ask = (client: KubeClient) => issuedPair(parts, client, { template, signal }, newKey)
       const reason = bootstrapReason[cause]
       if (reason === undefined) return ask(parts.client)
       const credential = await chain.acquire({ reason, nodeName, signal })
@@ -68,4 +78,5 @@ export function createClientCertificate(parts: ClientCertificateOptions): Certif
       }
     },
   })
+  return manager
 }

@@ -1,5 +1,5 @@
 import type { CertificateManagerOptions } from '../hold/certificate-manager.ts'
-import { requestCertificate } from '../join/request-certificate.ts'
+import { type AttemptKey, requestCertificate } from '../join/request-certificate.ts'
 import type { KeyAlgorithm } from '../keys/private-key.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { AgentOptions, AgentPorts } from './agent-options.ts'
@@ -17,6 +17,7 @@ export async function issuedPair(
   { options: { watchTimeoutSeconds }, ports: { clock, random }, keyAlgorithm }: AskParts,
   client: KubeClient,
   { template, signal }: Pick<Parameters<Request>[0], 'template' | 'signal'>,
+  newKey?: () => Promise<AttemptKey>,
 ): ReturnType<Request> {
   const issued = await requestCertificate({
     template,
@@ -25,7 +26,8 @@ export async function issuedPair(
     clock,
     random,
     signal,
+    ...(newKey && { newKey }),
     ...(watchTimeoutSeconds !== undefined && { watchSeconds: watchTimeoutSeconds }),
   })
-  return { chain: issued.chain, key: issued.signer.exportPem() }
+  return { chain: issued.chain, key: issued.key.stored }
 }

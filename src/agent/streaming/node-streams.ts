@@ -2,12 +2,13 @@
 import type { Duplex } from 'node:stream'
 import type { ApiRequest, ApiResponse } from '../../kube/transport.ts'
 import { bringsBody, switchingProtocols, wantedUpgrade } from '../../kube/upgrade/upgrade-headers.ts'
-import type { ContainerStreams } from '../../pods/runtime.ts'
+import type { ContainerStreams, Runtime } from '../../pods/runtime.ts'
 import type { Clock } from '../../ports.ts'
 import { findPod, type NodePods, runningContainer } from '../node-pods.ts'
 import { plainText } from '../node-response.ts'
 import { acceptWebSocket, chosenProtocol } from './accept-websocket.ts'
 import type { CommandRequest } from './command-channels.ts'
+import { passThrough } from './pass-through.ts'
 import {
   forwardPorts,
   type OpenPort,
@@ -42,42 +43,46 @@ export class NodeStreams {
     this.#clock = clock
   }
 
-  command(kind: 'exec' | 'attach', { request, segments, query }: StreamRequest): ApiResponse {
+  async command(kind: 'exec' | 'attach', stream: StreamRequest): Promise<ApiResponse> {
+    if (this.#open >= MOST_STREAMS) return plainText(429, 'too many streams are open')
+    const { request, segments, query } = stream
     const [namespace = '', name = '', ...rest] = segments
     const container = rest.at(-1) ?? ''
     const view = findPod(this.#pods, namespace, name)
     if (!view || (rest.length > 1 && rest[0] !== view.pod.metadata.uid))
       return plainText(404, 'pod does not exist')
     const record = runningContainer(view, container)
-    if (!record) return plainText(500, `container not found (${JSON.stringify(container)})`)
+    const runtime = this.#pods?.runtime
+    if (!runtime || !record) return plainText(500, `container not found (${JSON.stringify(container)})`)
     const wanted = commandRequest(query)
     if (!wanted.stdin && !wanted.stdout && !wanted.stderr)
       return plainText(400, 'you must specify at least 1 of stdin, stdout, stderr')
-    const { openExec, openAttach } = this.#pods?.runtime ?? {}
-    const { tty, stdin } = wanted
     const command = query.getAll('command')
     if (kind === 'exec' && command.length === 0) return plainText(400, 'you must specify a command')
-    const runtime = this.#pods?.runtime
-    const open = kind === 'exec' ? openExec : openAttach
-    if (!runtime || !open) return plainText(501, `the runtime knows no ${kind}`)
-    const start = () =>
-      kind === 'exec'
-        ? (openExec?.call(runtime, record, { command, tty, stdin }) ?? missing())
-        : (openAttach?.call(runtime, record, { tty, stdin }) ?? missing())
+    const order = { command, ...wanted }
+    if (runtime.streamUrl) return this.#throughRuntime(request, runtime.streamUrl({ kind, record, order }))
+    const start = async () => {
+      if (kind === 'exec') return (await runtime.openExec?.(record, order)) ?? unable(runtime, kind)
+      return (await runtime.openAttach?.(record, order)) ?? unable(runtime, kind)
+    }
     return this.#serveCommand(request, wanted, start)
   }
 
-  portForward({ request, segments }: StreamRequest): ApiResponse {
+  async portForward({ request, segments, query }: StreamRequest): Promise<ApiResponse> {
+    if (this.#open >= MOST_STREAMS) return plainText(429, 'too many streams are open')
     const [namespace = '', name = '', uid] = segments
     const view = findPod(this.#pods, namespace, name)
     const runtime = this.#pods?.runtime
     if (!view || !runtime || (uid !== undefined && uid !== view.pod.metadata.uid))
       return plainText(404, 'pod does not exist')
-    if (!runtime.openPort) return plainText(501, 'the runtime forwards no ports')
     const { pod } = view
+    if (runtime.streamUrl) {
+      const ports = query.getAll('port').map(Number)
+      return this.#throughRuntime(request, runtime.streamUrl({ kind: 'portForward', pod, ports }))
+    }
     const open: OpenPort = async port => {
       try {
-        return await (runtime.openPort?.(pod, port) ?? missing())
+        return (await runtime.openPort?.(pod, port)) ?? unable(runtime, 'port-forward')
       } catch (error) {
         const why = error instanceof Error ? error.message : String(error)
         throw new Error(`error forwarding port ${port} to pod ${name}, uid ${pod.metadata.uid}: ${why}`)
@@ -96,6 +101,17 @@ export class NodeStreams {
     return this.#overSpdy(request, [portForwardProtocol], (connection, head) =>
       forwardPorts(connection, head, open),
     )
+  }
+
+  /** The kubelet's way with a container runtime: it serves the stream itself. */
+  async #throughRuntime(request: ApiRequest, url: Promise<string>): Promise<ApiResponse> {
+    try {
+      const address = await url
+      if (!this.#upgradeOf(request)) return plainText(400, 'Upgrade request required')
+      return this.#counted(await passThrough(address, request, this.#clock))
+    } catch (error) {
+      return plainText(500, error instanceof Error ? error.message : String(error))
+    }
   }
 
   #serveCommand(
@@ -140,20 +156,29 @@ export class NodeStreams {
   }
 
   #takeOver(serve: Serve): ApiResponse {
-    if (this.#open >= MOST_STREAMS) return plainText(429, 'too many streams are open')
-    this.#open++
-    return {
+    return this.#counted({
       status: 101,
       headers: {},
       body: new Uint8Array(),
-      takeOver: (connection, head) => {
-        const done = () => {
-          this.#open--
-        }
-        if (connection.destroyed) return done()
-        connection.once('close', done)
+      takeOver(connection, head) {
         connection.on('error', () => connection.destroy())
-        serve(connection, head).catch(() => connection.destroy())
+        if (!connection.destroyed) serve(connection, head).catch(() => connection.destroy())
+      },
+    })
+  }
+
+  /** Counts a stream that is taken over until its connection closes. */
+  #counted(response: ApiResponse): ApiResponse {
+    const { takeOver } = response
+    if (!takeOver) return response
+    return {
+      ...response,
+      takeOver: (connection, head) => {
+        this.#open++
+        connection.once('close', () => {
+          this.#open--
+        })
+        takeOver(connection, head)
       },
     }
   }
@@ -185,6 +210,6 @@ function noProtocol(named: string | undefined, ours: readonly string[]): ApiResp
   return response
 }
 
-function missing(): Promise<never> {
-  return Promise.reject(new Error('the runtime does not know how'))
+function unable({ name }: Runtime, what: string): never {
+  throw new Error(`the runtime ${JSON.stringify(name)} knows no ${what}`)
 }
