@@ -74,7 +74,7 @@ export function createApi(options: ApiOptions): Api {
   const alive: HealthChecks = { ping: () => undefined, log: () => undefined, storage: storage.failure }
   const shutdown = () => (shuttingDown ? 'shutting down' : undefined)
   const checks = { healthz: alive, livez: alive, readyz: { ...alive, ...options.readyChecks, shutdown } }
-  const documents = documentsOf(options.resources)
+  const documents = documentsOf(options.resources, clock)
   const answerPath = nonResource({ checks, documents, metrics, tokens: options.tokens })
 
   return {

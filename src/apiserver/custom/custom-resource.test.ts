@@ -215,7 +215,15 @@ test(
     assert.deepEqual(
       list.resources.filter(({ name }: { name: string }) => name.startsWith('timetables')),
       [
-        { name: 'timetables', singularName: 'timetable', namespaced: false, kind, verbs, shortNames: ['tt'] },
+        {
+          name: 'timetables',
+          singularName: 'timetable',
+          namespaced: false,
+          kind,
+          verbs,
+          shortNames: ['tt'],
+          storageVersionHash: 'p6kgKzQqT1E=',
+        },
         {
           name: 'timetables/status',
           singularName: '',

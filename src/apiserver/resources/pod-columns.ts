@@ -27,6 +27,7 @@ export interface Pod extends KubeObject {
   }
   status?: {
     phase?: string
+    qosClass?: string
     reason?: string
     podIP?: string
     nominatedNodeName?: string

@@ -7,6 +7,7 @@ import { resources } from '../../kube/types.ts'
 import { type FieldError, fieldError } from '../wire/field-error.ts'
 import { dns1123Label } from './names.ts'
 import { type Pod, podColumns } from './pod-columns.ts'
+import { qosClassOf } from './pod-qos.ts'
 import type { StoredResource } from './resource.ts'
 import { statusSubresource } from './status-subresource.ts'
 import { storedDefaults } from './stored-defaults.ts'
@@ -57,6 +58,9 @@ function defaultPod(pod: Pod): void {
     securityContext: {},
     schedulerName: 'default-scheduler',
     enableServiceLinks: true,
+    // What admission adds where nobody has made a PriorityClass.
+    priority: 0,
+    preemptionPolicy: 'PreemptLowerPriority',
     ...pod.spec,
   }
   pod.spec.containers = pod.spec.containers?.map(container => ({
@@ -77,7 +81,7 @@ export const pods: StoredResource<Pod> = {
   columns: podColumns,
   prepareForCreate(pod) {
     defaultPod(pod)
-    pod.status = { phase: 'Pending' }
+    pod.status = { phase: 'Pending', qosClass: qosClassOf(pod) }
   },
   prepareForUpdate(next, previous) {
     defaultPod(next)

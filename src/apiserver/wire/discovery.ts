@@ -1,4 +1,5 @@
 /** Which groups, versions and resources there are: aggregated discovery (v2, v2beta1) and the legacy lists. */
+import { createHash } from 'node:crypto'
 import type { Resource } from '../resources/resource.ts'
 import { connectedSubresources } from '../tunnel/connected-subresources.ts'
 import { jsonDocument, type ServedDocument } from './document.ts'
@@ -42,13 +43,26 @@ function names(resource: Resource) {
   }
 }
 
+type Kind = Pick<Resource, 'group' | 'version' | 'kind'>
+
+const isOfList = (resource: Kind, own: Kind) =>
+  own.group === resource.group && own.version === resource.version
+
 /** Group and version are empty where they are those of the list, as in Kubernetes. */
-const responseKind = ({ kind }: Resource) => ({ group: '', version: '', kind })
+function responseKind(resource: Kind, own = resource): Kind {
+  const { group, version, kind } = own
+  return isOfList(resource, own) ? { group: '', version: '', kind } : { group, version, kind }
+}
+
+/** Tells clients whether two names are of one stored kind: base64 of the first 64 bits of SHA-256. */
+function storageVersionHash({ group, version, kind }: Kind): string {
+  return createHash('sha256').update(`${group}/${version}/${kind}`).digest().subarray(0, 8).toString('base64')
+}
 
 function aggregatedResource(resource: Resource) {
   const subresources = subresourcesOf(resource).map(({ name, verbs, kind }) => ({
     subresource: name,
-    responseKind: kind ?? responseKind(resource),
+    responseKind: responseKind(resource, kind),
     verbs,
   }))
   return {
@@ -72,12 +86,13 @@ function legacyResources(resource: Resource) {
       kind,
       verbs: verbsOf(resource),
       ...names(resource),
+      ...(resource.stored && { storageVersionHash: storageVersionHash(resource) }),
     },
     ...subresourcesOf(resource).map(({ name, verbs, kind: own }) => ({
       name: `${resource.plural}/${name}`,
       singularName: '',
       namespaced,
-      ...(own ?? { kind }),
+      ...(own ? (isOfList(resource, own) ? { kind: own.kind } : own) : { kind }),
       verbs,
     })),
   ]
