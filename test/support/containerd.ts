@@ -19,11 +19,12 @@ import { type Cri, createCri, type PodSandbox } from '../../src/pods/cri/cri.ts'
 import { labels, podOfSandbox } from '../../src/pods/cri/labels.ts'
 import { removeCgroup } from '../../src/pods/cri/pod-cgroup.ts'
 import { eventually } from './eventually.ts'
-import { busyboxImage, nodeImage, pauseImage } from './oci-image.ts'
+import { busyboxImage, pauseImage, rollcallImage } from './oci-image.ts'
 import { temporaryFolder } from './rollcall-process.ts'
 
 export const busybox = 'localhost/rollcall-test/busybox:1'
-export const nodejs = 'localhost/rollcall-test/node:1'
+/** The image of the examples. */
+const rollcall = 'localhost/rollcall:0.1.0'
 const pause = 'localhost/rollcall-test/pause:1'
 
 /** Why no containerd can be run here; false: it can. */
@@ -65,8 +66,8 @@ export interface Containerd {
   /** Ends the daemon; containers go on. */
   stop(): Promise<void>
   start(): Promise<void>
-  /** With Node.js in it; takes longer, so only where it is needed. */
-  importNode(): Promise<void>
+  /** Node.js and this package; takes longer, so only where it is needed. */
+  importRollcall(): Promise<void>
   /** Ids of the pods of the agents with this state folder, as the runtime has them. */
   podsOf(stateDirectory: string): Promise<string[]>
   /** Ends and removes the pods of the agents with this state folder. */
@@ -104,9 +105,7 @@ export async function startContainerd(): Promise<Containerd> {
       await ended
       process.off('exit', kill)
     },
-    async importNode() {
-      await importImage('node', nodeImage(nodejs))
-    },
+    importRollcall: () => importImage('rollcall', rollcallImage(rollcall)),
     async podsOf(stateDirectory) {
       const all = await cri.listPodSandbox()
       return all.filter(({ labels: of }) => of[labels.agent] === stateDirectory).map(({ id }) => id)

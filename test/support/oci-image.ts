@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { existsSync, globSync, lstatSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
 /** A file or a folder of a tar. */
 interface Entry {
@@ -18,8 +20,9 @@ function header({ name, contents, mode, link }: Entry): Buffer {
   const isFolder = name.endsWith('/')
   const octal = (value: number, length: number) => `${value.toString(8).padStart(length - 1, '0')}\0`
   const put = (text: string, at: number) => bytes.write(text, at, 'latin1')
-  if (Buffer.byteLength(name) > 100) throw new RangeError(`the name ${name} is too long for a plain tar`)
-  put(name, 0)
+  const [prefix, rest] = splitName(name)
+  put(rest, 0)
+  put(prefix, 345)
   put(octal(mode ?? (isFolder ? 0o755 : 0o644), 8), 100)
   put(octal(0, 8), 108)
   put(octal(0, 8), 116)
@@ -37,6 +40,14 @@ function header({ name, contents, mode, link }: Entry): Buffer {
     148,
   )
   return bytes
+}
+
+/** Names of more than 100 characters have their first folders in a field of their own. */
+function splitName(name: string): [prefix: string, rest: string] {
+  if (name.length <= 100) return ['', name]
+  const at = name.indexOf('/', name.length - 101)
+  if (at < 0 || at > 155) throw new RangeError(`the name ${name} is too long for a tar`)
+  return [name.slice(0, at), name.slice(at + 1)]
 }
 
 function tar(entries: Entry[]): Buffer {
@@ -104,30 +115,54 @@ export function pauseImage(name: string): Buffer {
   return ociImage(name, entries, { Env: ['PATH=/bin'], Entrypoint: ['/bin/busybox', 'sh', '-c', script] })
 }
 
-/** This node with the libraries that it needs, as an image; programs are mounted into it. */
-export function nodeImage(name: string): Buffer {
+/** Node.js and this package with what it depends on, `rollcall` and `node` in PATH. */
+export function rollcallImage(name: string): Buffer {
   const libraries = execFileSync('ldd', [process.execPath], { encoding: 'utf8' }).matchAll(/(\/\S+) \(0x/g)
-  const files = [...libraries].map(([, path = '']) => ({
-    name: path.slice(1),
-    contents: readFileSync(path),
-    mode: 0o755,
-  }))
-  const parents = new Set(
-    files.flatMap(({ name }) =>
-      name
-        .split('/')
-        .slice(0, -1)
-        .map((_, n, all) => all.slice(0, n + 1).join('/')),
-    ),
-  )
-  const entries = [
-    ...folders('bin', 'tmp', 'run', 'etc', 'usr', 'usr/bin', ...[...parents].sort()),
-    { name: 'bin/busybox', contents: readFileSync('/usr/bin/busybox'), mode: 0o755 },
-    ...['sh', 'test', 'env'].map(applet => ({ name: `bin/${applet}`, link: 'busybox' })),
-    { name: 'usr/bin/env', link: '/bin/busybox' },
-    { name: 'usr/bin/test', link: '/bin/busybox' },
-    { name: 'bin/node', contents: readFileSync(process.execPath), mode: 0o755 },
-    ...files,
+  const programs = [
+    file('bin/busybox', '/usr/bin/busybox'),
+    file('bin/node', process.execPath),
+    ...[...libraries].map(([, path = '']) => file(path.slice(1), path)),
+    ...['sh', 'test', 'env', 'uname', 'dirname', 'readlink'].map(applet => ({
+      name: `bin/${applet}`,
+      link: 'busybox',
+    })),
+    { name: 'bin/rollcall', link: '/opt/rollcall/bin/rollcall' },
   ]
-  return ociImage(name, entries, { Env: ['PATH=/bin:/usr/bin'] })
+  const product = [
+    'package.json',
+    'bin/rollcall',
+    ...globSync('src/**/*', { cwd: root, withFileTypes: false }),
+    ...packagesBelow('package.json').flatMap(path => globSync(`${path}/**/*`, { cwd: root })),
+  ]
+    .filter(path => lstatSync(join(root, path)).isFile() && !path.endsWith('.test.ts'))
+    .map(path => file(`opt/rollcall/${path}`, join(root, path)))
+  const files = [...programs, ...product]
+  const parents = new Set(files.flatMap(({ name }) => parentsOf(name)))
+  const entries = [...folders('tmp', 'run', 'etc', 'dev', 'proc', 'sys', ...[...parents].sort()), ...files]
+  return ociImage(name, entries, { Env: ['PATH=/bin'] })
+}
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+function file(name: string, path: string): Entry {
+  return { name, contents: readFileSync(path), mode: statSync(path).mode & 0o777 }
+}
+
+function parentsOf(name: string): string[] {
+  const steps = name.split('/').slice(0, -1)
+  return steps.map((_, n) => steps.slice(0, n + 1).join('/'))
+}
+
+/** Folders of the packages that the one of this package.json needs to run, and of theirs. */
+function packagesBelow(manifest: string, known = new Set<string>()): string[] {
+  const { dependencies = {} } = JSON.parse(readFileSync(join(root, manifest), 'utf8')) as {
+    dependencies?: Record<string, string>
+  }
+  for (const name of Object.keys(dependencies)) {
+    const folder = `node_modules/${name}`
+    if (known.has(folder) || !existsSync(join(root, folder))) continue
+    known.add(folder)
+    packagesBelow(`${folder}/package.json`, known)
+  }
+  return [...known]
 }
