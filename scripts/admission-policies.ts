@@ -1,6 +1,7 @@
 /** Writes deploy/admission: the admission policies that Rollcall ships, for a cluster that is not our own. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { stringify } from 'yaml'
+import { fourEyes } from '../src/kube/admission/four-eyes.ts'
 import {
   certificatePolicyWriters,
   nodeAddressProtection,
@@ -18,6 +19,11 @@ export const files: Readonly<Record<string, string>> = {
     'Who writes CertificatePolicies needs the right to approve for the signers of kubelets.\nMade by scripts/admission-policies.ts from src/kube/admission/shipped.ts.',
     certificatePolicyWriters.policy,
     certificatePolicyWriters.binding,
+  ),
+  'four-eyes.yaml': yaml(
+    'A held request is approved by others than who made it; where a policy says approvers: 2, by two different people.\nMade by scripts/admission-policies.ts from src/kube/admission/four-eyes.ts.',
+    fourEyes.policy,
+    fourEyes.binding,
   ),
   'protect-node-addresses.yaml': yaml(
     `status.addresses of Nodes change by the hand of a cloud controller or an operator only; evidence ProtectedNodeStatus

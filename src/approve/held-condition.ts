@@ -1,18 +1,9 @@
-/**
- * What a request that waits for a person carries: conditions of our own. They are written to /approval, which takes the
- * `approve` right on the signer, so no requester can set or lift them; Kubernetes itself heeds only its own types (ADR 7).
- */
+/** What a request that waits for a person carries, so that everybody sees it. */
 import { csrCondition, isApproved, isDenied } from '../kube/csr-conditions.ts'
+import { fourEyesCondition, heldCondition } from '../kube/held-conditions.ts'
 import type { CertificateSigningRequest, CsrCondition } from '../kube/types.ts'
 import type { ApprovalPolicy } from './policy.ts'
 import type { Verdict } from './verdict.ts'
-
-/** `reason` and `message` are the verdict's. */
-export const heldCondition = 'rollcall.dev/Held'
-/** Two different people have to approve it. */
-export const fourEyesCondition = 'rollcall.dev/FourEyes'
-/** One of two has approved it: `message` is `NAME until TIME: REASON`. */
-export const firstApprovalCondition = 'rollcall.dev/FirstApproval'
 
 type Held = Pick<CsrCondition, 'type' | 'status' | 'reason' | 'message'>
 
@@ -43,4 +34,12 @@ const fourEyes: Held = {
   status: 'True',
   reason: 'PolicyWantsTwo',
   message: 'two different people have to approve it, neither of them who asked',
+}
+
+/** One that was held for two people stays so, whatever the policy says by now: the next request is judged by that. */
+export function stillHeld(verdict: Verdict, csr: CertificateSigningRequest): Verdict {
+  const fourEyes = csrCondition(csr, fourEyesCondition)
+  if (verdict.outcome !== 'Approve' || !fourEyes) return verdict
+  const message = `it was held for two people (${fourEyes.message})`
+  return { ...verdict, outcome: 'Hold', reasons: [{ code: 'ManualApproval', message }, ...verdict.reasons] }
 }

@@ -6,6 +6,7 @@
 import { approvalReasons } from './approval-reasons.ts'
 import { dampedDenial } from './damped-denial.ts'
 import type { Facts, ReadFacts } from './facts.ts'
+import { stillHeld } from './held-condition.ts'
 import { expiringHold } from './hold-expiry.ts'
 import { actedUpon, inMode } from './policy-mode.ts'
 import { termsOf } from './policy-terms.ts'
@@ -80,7 +81,7 @@ export function judge(facts: Facts): Verdict {
   const verdict: Verdict = objection
     ? verdictOn(objection, facts, outcomes)
     : { outcome: 'Approve', reasons: approvalReasons(read), rules: outcomes }
-  return expiringHold(inMode(verdict, termsOf(read).mode), facts)
+  return expiringHold(stillHeld(inMode(verdict, termsOf(read).mode), facts.csr), facts)
 }
 
 function verdictOn(objection: Objection, facts: Facts, outcomes: readonly RuleOutcome[]): Verdict {

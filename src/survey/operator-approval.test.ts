@@ -25,6 +25,8 @@ test('what is approved was undecided, readable, without wildcard, and proven or 
         csr: { ...csr, status: { conditions } },
         claims,
         acceptUnproven,
+        now: 0,
+        validFor: 0,
         ...(problem && { problem }),
         ...(reason !== undefined && { reason }),
       })

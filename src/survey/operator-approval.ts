@@ -1,5 +1,12 @@
 /** May an operator's `csr approve` go through? Pure, so that the command only prints. */
 import { csrCondition } from '../kube/csr-conditions.ts'
+import {
+  firstApprovalMessage,
+  firstApprovalOf,
+  fourEyesCondition,
+  heldCondition,
+} from '../kube/held-conditions.ts'
+import { formatTime } from '../kube/time-format.ts'
 import { type CertificateSigningRequest, type KubeNode, signerNames } from '../kube/types.ts'
 
 /** What the request claims to be the node's, and what proves it. */
@@ -19,14 +26,22 @@ export interface ApprovalFacts {
   acceptUnproven: boolean
   /** The operator's own words. */
   reason?: string
+  /** Who approves, as the API server knows him; absent: it does not say. */
+  approver?: string
+  /** Milliseconds since the epoch. */
+  now: number
+  /** Milliseconds for which the first of two approvals counts. */
+  validFor: number
 }
 
 export type ApprovalDecision =
   | { outcome: 'write'; message: string }
+  /** The first of two: to be written as a condition of that type. */
+  | { outcome: 'first'; message: string }
   | { outcome: 'already' }
   | { outcome: 'refuse'; why: string }
 
-/** An unproven claim needs `acceptUnproven` and a reason; a wildcard, a broken request and a denial cannot be overruled. */
+/** Nobody approves his own request, a held one needs a reason, and where two have to approve they are two. An unproven claim needs `acceptUnproven` and a reason; a wildcard, a broken request and a denial cannot be overruled. */
 export function decideApproval(facts: ApprovalFacts): ApprovalDecision {
   const { csr, problem, claims, acceptUnproven, reason } = facts
   if (csrCondition(csr, 'Denied')) return refuse('it is already Denied, and a denial cannot be taken back')
@@ -39,7 +54,31 @@ export function decideApproval(facts: ApprovalFacts): ApprovalDecision {
     const how = 'if you know better, give --accept-unproven and --reason'
     return refuse(`nothing proves ${unproven.join(', ')}; ${how}`)
   }
-  return { outcome: 'write', message: approvalMessage(reason, unproven) }
+  const message = approvalMessage(reason, unproven)
+  return betweenPeople(facts, message) ?? { outcome: 'write', message }
+}
+
+/** What a request that waits for people asks of them besides; undefined: nothing. */
+function betweenPeople(facts: ApprovalFacts, message: string): ApprovalDecision | undefined {
+  const { csr, reason, approver, now, validFor } = facts
+  if (approver !== undefined && approver === csr.spec.username)
+    return refuse(`${approver} made it: somebody else has to approve it`)
+  const fourEyes = csrCondition(csr, fourEyesCondition)
+  if (!reason && (fourEyes || csrCondition(csr, heldCondition))) return refuse('it is held: give --reason')
+  if (!fourEyes) return undefined
+  if (approver === undefined)
+    return refuse('two people have to approve it, and the API does not say who you are (SelfSubjectReview)')
+  const first = firstApprovalOf(csr)
+  if (!first || first.until <= now)
+    return {
+      outcome: 'first',
+      message: firstApprovalMessage({ by: approver, until: now + validFor, reason: reason ?? '' }),
+    }
+  if (first.by === approver)
+    return refuse(
+      `${approver} has approved it already: somebody else has to, until ${formatTime(first.until)}`,
+    )
+  return { outcome: 'write', message: `${message} First approved by ${first.by}: ${first.reason}.` }
 }
 
 function refuse(why: string): ApprovalDecision {

@@ -20,7 +20,9 @@ export async function writeCondition(
     const decided = decide(current)
     if (!decided) return
     const condition: CsrCondition = { ...decided, status: 'True', lastUpdateTime: formatTime(now) }
-    const conditions = [...(current.status?.conditions ?? []), condition]
+    // Only a first approval that has lapsed is ever replaced.
+    const others = (current.status?.conditions ?? []).filter(({ type }) => type !== condition.type)
+    const conditions = [...others, condition]
     const changed = { ...current, status: { ...current.status, conditions } }
     try {
       await client.update(resources.certificateSigningRequests, changed, { subresource: 'approval' })

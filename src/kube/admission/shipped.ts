@@ -1,36 +1,10 @@
 /** The admission policies that Rollcall ships (deploy/admission): written once here, in CEL for a real cluster. */
 import { certificatePolicies } from '../rollcall/certificate-policy.ts'
 import { type ClusterRole, signerNames } from '../types.ts'
-import {
-  admissionApiVersion,
-  type ResourceRule,
-  type ValidatingAdmissionPolicy,
-  type ValidatingAdmissionPolicyBinding,
-} from './validating-policy.ts'
+import { fourEyes } from './four-eyes.ts'
+import { shipped } from './shipped-policy.ts'
 
-export interface ShippedPolicy {
-  policy: ValidatingAdmissionPolicy
-  binding: ValidatingAdmissionPolicyBinding
-}
-
-type Rules = Required<Pick<NonNullable<ValidatingAdmissionPolicy['spec']>, 'variables' | 'validations'>>
-
-function shipped(name: string, rule: ResourceRule, rules: Rules): ShippedPolicy {
-  return {
-    policy: {
-      apiVersion: admissionApiVersion,
-      kind: 'ValidatingAdmissionPolicy',
-      metadata: { name },
-      spec: { failurePolicy: 'Fail', matchConstraints: { resourceRules: [rule] }, ...rules },
-    },
-    binding: {
-      apiVersion: admissionApiVersion,
-      kind: 'ValidatingAdmissionPolicyBinding',
-      metadata: { name },
-      spec: { policyName: name, validationActions: ['Deny'] },
-    },
-  }
-}
+export type { ShippedPolicy } from './shipped-policy.ts'
 
 /** Who writes policies decides who is certified, so he must hold the right to approve himself. */
 export const policyWriterSigners = [signerNames.kubeletServing, signerNames.kubeletClient] as const
@@ -112,4 +86,4 @@ export const nodeAddressWriter: ClusterRole = {
   rules: [{ apiGroups: [''], resources: ['nodes'], verbs: [addressVerb] }],
 }
 
-export const shippedPolicies = [certificatePolicyWriters, nodeAddressProtection] as const
+export const shippedPolicies = [certificatePolicyWriters, nodeAddressProtection, fourEyes] as const

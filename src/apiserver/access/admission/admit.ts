@@ -3,6 +3,7 @@ import type { AdmissionRequest } from '../access.ts'
 import type { Authorizer } from '../authorization/authorizer.ts'
 import { guardPolicyWrites } from './certificate-policies.ts'
 import { guardApproval, guardSigning, restrictSubject } from './certificate-requests.ts'
+import { guardHeld } from './held-requests.ts'
 import { protectNodeAddresses } from './node-addresses.ts'
 import { restrictNode } from './node-restriction.ts'
 import { guardEscalation } from './rbac-escalation.ts'
@@ -21,6 +22,7 @@ export function admit(
   protectNodeAddresses(request, authorizer.authorize, reader)
   if (request.group === 'certificates.k8s.io' && request.resource === 'certificatesigningrequests') {
     guardApproval(request, authorizer.authorize)
+    guardHeld(request)
     guardSigning(request, authorizer.authorize)
     restrictSubject(request)
   }
