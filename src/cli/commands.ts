@@ -16,6 +16,7 @@ export const commands: Readonly<Record<string, () => Promise<CommandModule>>> = 
   nodes: () => import('./nodes.ts'),
   pods: () => import('./pods.ts'),
   csr: () => import('./csr/csr.ts'),
+  policy: () => import('./policy/policy.ts'),
   audit: () => import('./audit/audit.ts'),
   certs: () => import('./certs.ts'),
   doctor: () => import('./doctor.ts'),

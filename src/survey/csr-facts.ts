@@ -24,7 +24,7 @@ export interface CsrFacts {
   leases?: readonly ControllerLease[]
   /** C-12, for kubelet client requests; absent: not asked, or it could not be. */
   access?: AccessReview
-  /** What the default policy says to it; absent where that says nothing. */
+  /** What the policy in force says to it; absent where that says nothing. */
   verdict?: Verdict
   /** What could not be looked at, and why. */
   unchecked: string[]

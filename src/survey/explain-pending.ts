@@ -86,10 +86,12 @@ function servingReason(facts: CsrFacts, age: number): Reason {
   return waitingForController({ ...facts, ...(ours && { leases: ours }) }, age, proven)
 }
 
-/** What the default policy has against it; Rollcall's approver would leave it pending or deny it for that. */
+/** What the policy in force has against it; Rollcall's approver leaves it pending or denies it for that. */
 function wouldBeRefused({ csr, verdict }: CsrFacts): Reason | undefined {
-  if (!verdict || verdict.outcome === 'Approve' || verdict.outcome === 'Ignore') return undefined
+  if (!verdict || verdict.outcome === 'Approve') return undefined
   const [reason] = verdict.reasons
+  if (verdict.outcome === 'Ignore' && reason?.code !== 'DryRun') return undefined
+  if (reason?.code === 'NoPolicy') return withoutPolicy(csr.metadata.name)
   const rule = verdict.rules.find(({ outcome }) => outcome === verdict.outcome)
   const request = csr.metadata.name
   return {
@@ -99,10 +101,27 @@ function wouldBeRefused({ csr, verdict }: CsrFacts): Reason | undefined {
     evidence: [
       {
         fact: `${rule?.rule ?? 'a rule'} says ${verdict.outcome}: ${reason?.message}`,
-        source: 'the default policy',
+        source: 'the policy in force',
       },
     ],
     commands: [show(request), deny(request)],
+  }
+}
+
+function withoutPolicy(request: string): Reason {
+  return {
+    code: 'NoPolicy',
+    summary: 'No CertificatePolicy named default says how serving requests are judged, so it stays pending.',
+    waitsFor: 'a policy, or an operator',
+    evidence: [{ fact: 'there is none', source: 'CertificatePolicy default' }],
+    commands: [
+      {
+        run: 'kubectl apply -f examples/policies/lab.yaml',
+        purpose: 'has requests judged by what Nodes say',
+      },
+      show(request),
+      approve(request),
+    ],
   }
 }
 

@@ -35,6 +35,7 @@ export type ExplanationCode =
   | 'Superseded'
   | 'NotAuthorised'
   | 'WouldBeRefused'
+  | 'NoPolicy'
   | 'NoApprover'
   | 'NeedsOperator'
   | 'Unreadable'

@@ -5,6 +5,8 @@ import { generateSigner } from '../../keys/private-key.ts'
 import { issueCertificate } from '../../keys/self-signed.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { csrCondition } from '../../kube/csr-conditions.ts'
+import type { CertificatePolicy } from '../../kube/rollcall/certificate-policy/spec.ts'
+import { certificatePolicies } from '../../kube/rollcall/certificate-policy.ts'
 import { formatMicroTime, formatTime } from '../../kube/time-format.ts'
 import {
   type CertificateSigningRequest,
@@ -37,6 +39,12 @@ before(async () => {
   const ready = { type: 'Ready', status: 'True', reason: 'KubeletReady' } as const
   const status = { ...nodeNamed('worker-1', addresses).status, conditions: [ready] }
   await cluster.admin.update(resources.nodes, { ...node, status }, { subresource: 'status' })
+  await cluster.admin.create<CertificatePolicy>(certificatePolicies, {
+    apiVersion: 'rollcall.dev/v1alpha1',
+    kind: 'CertificatePolicy',
+    metadata: { name: 'default' },
+    spec: { preset: 'lab' },
+  })
 })
 after(() => cluster.close())
 

@@ -7,13 +7,7 @@ import { subjectNode } from '../../approve/subject-node.ts'
 import type { Verdict } from '../../approve/verdict.ts'
 import { isStatus, type KubeClient, listAll } from '../../kube/client.ts'
 import { isDenied, isFailed, isIssued } from '../../kube/csr-conditions.ts'
-import {
-  type CertificateSigningRequest,
-  type KubeNode,
-  type Lease,
-  resources,
-  signerNames,
-} from '../../kube/types.ts'
+import { type CertificateSigningRequest, type Lease, resources, signerNames } from '../../kube/types.ts'
 import { isUndecided } from '../../survey/cluster-survey.ts'
 import {
   type ControllerLease,
@@ -22,6 +16,7 @@ import {
   isControllerLease,
 } from '../../survey/csr-facts.ts'
 import { createdAt, nodeOfRequest } from '../../survey/request-facts.ts'
+import { clusterSurroundings, storedPolicy } from '../policy/cluster-surroundings.ts'
 import { getRequest } from './requests.ts'
 
 /** Reads all that `explainCsr` looks at. What may not be read is among `unchecked`; only the request itself must be. */
@@ -48,9 +43,7 @@ export async function gatherCsrFacts(client: KubeClient, name: string, now: numb
     askAccess(client, csr),
   )
   if (access) facts.access = access
-  const verdict = await attempt('what the default policy says (Nodes)', () =>
-    judged(client, csr, now, access),
-  )
+  const verdict = await attempt('what the policy says', () => judged(client, facts, access))
   if (verdict) facts.verdict = verdict
   return facts
 }
@@ -88,22 +81,26 @@ async function askAccess(
   return reviewAccess(client, csr, nodeName, new AbortController().signal)
 }
 
-/** The policy that applies where none was configured: names must be on the Node. */
-const defaultPolicy = { evidence: 'NodeStatus', allowedRanges: [] } as const
-
 async function judged(
   client: KubeClient,
-  csr: CertificateSigningRequest,
-  now: number,
+  facts: CsrFacts,
   access: AccessReview | undefined,
 ): Promise<Verdict | undefined> {
+  const { csr, now } = facts
   const reading = readRequest(csr)
   // Without an answer to the access review the verdict on a client request would be no more than that.
   if (csr.spec.signerName === signerNames.kubeletClient && !access) return undefined
   const nodeName = reading.request && subjectNode(reading.request)
-  const { items: nodes } = await listAll<KubeNode>(client, resources.nodes)
+  const policy = await storedPolicy(client)
+  const { nodes, reserved, protection, evidence, unchecked } = await clusterSurroundings(client, [policy])
+  facts.unchecked.push(...unchecked)
+  if (!policy)
+    facts.unchecked.push(
+      'whether the controller was given a policy file (--policy): that is not seen from here',
+    )
   const claims = new AddressIndex()
   for (const node of nodes) claims.set(node)
   const node = nodes.find(({ metadata }) => metadata.name === nodeName)
-  return judge({ csr, reading, now, claims, policy: defaultPolicy, access, node })
+  const known = { claims, reserved, protection, evidence: evidence(policy) }
+  return judge({ csr, reading, now, policy, access, node, ...known })
 }
