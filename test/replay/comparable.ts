@@ -1,5 +1,7 @@
 /** Both sides in the form in which they are compared, where the order of things means nothing. */
 
+import type { Symbols } from './compare.ts'
+
 interface DiscoveredResource {
   resource: string
   subresources?: { subresource: string }[]
@@ -47,13 +49,38 @@ function sorted({ status, ...review }: Rules) {
   }
 }
 
+interface Named {
+  metadata?: { name?: string }
+  object?: Named
+}
+interface Lists {
+  items?: Named[]
+  rows?: Named[]
+}
+
+/** Lists are in order of names, which for generated ones is chance. */
+function inOrderOfNames(list: Lists, symbols: Symbols): Lists {
+  const nameOf = ({ metadata, object }: Named): string =>
+    symbols.symbolOf(metadata?.name ?? object?.metadata?.name ?? '')
+  const ordered = (all: Named[]) => [...all].sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
+  return {
+    ...list,
+    ...(list.items && { items: ordered(list.items) }),
+    ...(list.rows && { rows: ordered(list.rows) }),
+  }
+}
+
 /** Of discovery only the resources that the recording keeps: those that are served here. */
-export function comparable(recorded: unknown, text: string): [recorded: unknown, ours: unknown] {
+export function comparable(
+  recorded: unknown,
+  text: string,
+  symbols: Symbols,
+): [recorded: unknown, ours: unknown] {
   if (typeof recorded === 'string') return [recorded, text]
   const ours: unknown = JSON.parse(text)
   if (isRules(recorded) && isRules(ours)) return [sorted(recorded), sorted(ours)]
   const { discovery } = Object(recorded) as { discovery?: Record<string, DiscoveredResource> }
-  if (!discovery) return [recorded, ours]
+  if (!discovery) return [inOrderOfNames(recorded as Lists, symbols), inOrderOfNames(ours as Lists, symbols)]
   const kept = discoveredOf(ours as Discovery).filter(([key]) => Object.hasOwn(discovery, key))
   const byName = (entries: [string, DiscoveredResource][]) =>
     Object.fromEntries(entries.map(([key, one]) => [key, discovered(one)]))

@@ -21,21 +21,27 @@ const version = /^\$rv\d+$/
 export class Symbols {
   readonly #values = new Map<string, string>()
 
-  /** `now`: when all was created that is. */
-  constructor(now: string) {
+  /** `now`: when all was created that is. `certificate`: PEM, any. */
+  constructor(now: string, certificate: string) {
     this.#values.set('$now', now)
+    this.#values.set('$certificate', Buffer.from(certificate).toString('base64'))
   }
 
   /** The text with each symbol as our server knows it. A version that it never gave out is 0: any. */
   fill(text: string): string {
     return text.replaceAll(
-      /\$(?:now|(?:uid|csr|rv)\d+)/g,
+      /\$(?:now|certificate|(?:uid|csr|rv)\d+)/g,
       symbol => this.#values.get(symbol) ?? (symbol.startsWith('$rv') ? '0' : symbol),
     )
   }
 
   fillAll(value: unknown): unknown {
     return value === undefined ? undefined : JSON.parse(this.fill(JSON.stringify(value)))
+  }
+
+  /** What the recording calls a name of ours. */
+  symbolOf(ours: string): string {
+    return [...this.#values].find(([, value]) => value === ours)?.[0] ?? ours
   }
 
   /** Whether `ours` may stand where the recording has `recorded`. */

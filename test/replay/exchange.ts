@@ -20,7 +20,7 @@ export interface Exchange {
   cacheControl?: string
   /** Absent: not recorded. `discovery`: only the resources that Rollcall serves too. */
   answer?: unknown
-  /** Of a watch, until the end of the session. */
+  /** Of a watch, until the end of the session; absent: not recorded. */
   events?: unknown[]
 }
 

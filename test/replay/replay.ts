@@ -4,9 +4,7 @@ import { inProcessTransport } from '../../src/apiserver/in-process-transport.ts'
 import { timestamp } from '../../src/apiserver/object-name.ts'
 import type { ApiResponse, Transport } from '../../src/kube/transport.ts'
 import { type CertificateSigningRequest, resources } from '../../src/kube/types.ts'
-import { silentLog } from '../../src/ports.ts'
 import { type EmbeddedCluster, startEmbeddedCluster } from '../../src/testing/embedded-cluster.ts'
-import { seededRandom } from '../../src/testing/seeded-random.ts'
 import { comparable } from './comparable.ts'
 import { type Difference, differencesOf, Symbols } from './compare.ts'
 import { encodeKubernetesProtobuf } from './encode-protobuf.ts'
@@ -14,12 +12,20 @@ import type { Exchange, Meanwhile, Step } from './exchange.ts'
 
 export type Told = Difference & { n: number }
 
-const groups: Readonly<Record<string, string[]>> = { 'system:node:worker-1': ['system:nodes'] }
+/** Of whoever is no administrator. */
+const groups: Readonly<Record<string, string[]>> = {
+  'system:node:worker-1': ['system:nodes'],
+  'system:kube-controller-manager': [],
+  'system:serviceaccount:kube-system:certificate-controller': [
+    'system:serviceaccounts',
+    'system:serviceaccounts:kube-system',
+  ],
+}
 
 /** That of the embedded cluster of our tests. */
 const bootstrapToken = 'Bearer abcdef.0123456789abcdef'
 
-/** What the recorded cluster had besides: the service of its API. */
+/** What the recorded cluster had besides: the service of its API, and whom it trusts. */
 const service = {
   apiVersion: 'v1',
   kind: 'Service',
@@ -31,11 +37,18 @@ const service = {
   spec: { ports: [{ name: 'https', port: 443, targetPort: 17443 }], clusterIP: '10.96.0.1' },
 }
 
+const trusted = {
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'extension-apiserver-authentication', namespace: 'kube-system' },
+}
+
 export async function replay(steps: readonly Step[]): Promise<Told[]> {
-  const cluster = await startEmbeddedCluster(silentLog, { random: seededRandom(2) })
+  const cluster = await startEmbeddedCluster()
   const player = new Player(cluster)
   try {
     await cluster.admin.create(resources.services, service)
+    await cluster.admin.create(resources.configMaps, trusted)
     for (const step of steps) await player.play(step)
     return await player.end()
   } finally {
@@ -58,7 +71,7 @@ class Player {
 
   constructor(cluster: EmbeddedCluster) {
     this.#cluster = cluster
-    this.#symbols = new Symbols(timestamp(cluster.clock.now()))
+    this.#symbols = new Symbols(timestamp(cluster.clock.now()), cluster.ca.pem)
   }
 
   async play(step: Step): Promise<void> {
@@ -70,13 +83,15 @@ class Player {
   async end(): Promise<Told[]> {
     await new Promise(resolve => setImmediate(resolve))
     this.#ended.abort()
-    for (const { exchange, lines } of this.#watches)
-      this.#compare(exchange, 'events', exchange.events, await lines)
+    for (const { exchange, lines } of this.#watches) {
+      const seen = await lines
+      if (exchange.events) this.#compare(exchange, 'events', exchange.events, seen)
+    }
     return this.#told
   }
 
   async #exchange(exchange: Exchange): Promise<void> {
-    const { n, method, status, type, cacheControl, answer, events } = exchange
+    const { method, status, type, cacheControl, answer } = exchange
     const headers = { ...exchange.headers }
     const body = bodyOf(this.#symbols.fillAll(exchange.body), headers['content-type'])
     const transport = await this.#transport(exchange.as)
@@ -85,11 +100,10 @@ class Player {
     const { 'content-type': ourType, 'cache-control': ourCache } = response.headers
     this.#compare(exchange, 'status', status, response.status)
     this.#compare(exchange, 'type', type, ourType)
-    this.#compare(exchange, 'cacheControl', cacheControl, ourCache)
-    if (events) this.#watches.push({ exchange, lines: linesOf(response) })
+    if (cacheControl) this.#compare(exchange, 'cacheControl', cacheControl, ourCache)
+    if (/[?&]watch=true/.test(url)) this.#watches.push({ exchange, lines: linesOf(response) })
     else if (answer !== undefined)
-      this.#compare(exchange, 'answer', ...comparable(answer, await bodyText(response)))
-    else if (response.body instanceof Uint8Array === false) throw new Error(`exchange ${n} is a stream`)
+      this.#compare(exchange, 'answer', ...comparable(answer, await bodyText(response), this.#symbols))
   }
 
   #compare({ n }: Exchange, path: string, recorded: unknown, ours: unknown): void {
@@ -99,17 +113,17 @@ class Player {
   async #transport(who: string): Promise<Transport> {
     const known = this.#transports.get(who)
     if (known) return known
-    const made =
-      who === 'bearer'
-        ? inProcessTransport(
-            this.#cluster.api,
-            { remoteAddress: '127.0.0.1' },
-            { authorization: bootstrapToken },
-          )
-        : await this.#cluster.transportAs(who, ...(groups[who] ?? ['system:masters']))
+    const made = await transportOf(this.#cluster, who)
     this.#transports.set(who, made)
     return made
   }
+}
+
+function transportOf(cluster: EmbeddedCluster, who: string): Transport | Promise<Transport> {
+  const anonymous = { remoteAddress: '127.0.0.1' }
+  if (who === 'system:anonymous') return inProcessTransport(cluster.api, anonymous)
+  if (who === 'bearer') return inProcessTransport(cluster.api, anonymous, { authorization: bootstrapToken })
+  return cluster.transportAs(who, ...(groups[who] ?? ['system:masters']))
 }
 
 async function meanwhile({ admin, ca }: EmbeddedCluster, step: Meanwhile): Promise<void> {
