@@ -1,7 +1,7 @@
 /** spec.request as strictly as it can be read: bytes that two parsers could read differently are refused (approvers 2.11). */
 import { RollcallError } from '../errors.ts'
 import type { CertificateSigningRequest } from '../kube/types.ts'
-import { decodePem } from '../x509/pem.ts'
+import { decodePemOnce } from '../x509/pem.ts'
 import { type CertificateRequest, parseCertificateRequest, requestSignatureIsValid } from '../x509/request.ts'
 import type { ReasonCode } from './verdict.ts'
 
@@ -23,7 +23,7 @@ export function readRequest(csr: CertificateSigningRequest): RequestReading {
   if (!/^\s*-----BEGIN CERTIFICATE REQUEST-----[^-]*-----END CERTIFICATE REQUEST-----\s*$/.test(pem))
     return malformed('is not exactly one PEM block CERTIFICATE REQUEST with nothing around it')
   try {
-    const blocks = decodePem(pem)
+    const blocks = decodePemOnce(pem)
     const block = blocks[0]
     if (!block || blocks.length > 1 || block.headers)
       return malformed('is not exactly one PEM block CERTIFICATE REQUEST without headers')

@@ -1,6 +1,6 @@
 import { RollcallError } from '../errors.ts'
 import type { CertificateSigningRequest } from '../kube/types.ts'
-import { decodePem } from '../x509/pem.ts'
+import { decodePemOnce } from '../x509/pem.ts'
 import { type CertificateRequest, parseCertificateRequest, requestSignatureIsValid } from '../x509/request.ts'
 
 /**
@@ -8,7 +8,7 @@ import { type CertificateRequest, parseCertificateRequest, requestSignatureIsVal
  * approval's business. Throws RollcallError X509_MALFORMED or X509_BAD_SIGNATURE.
  */
 export function readRequest(csr: CertificateSigningRequest): CertificateRequest {
-  const [block] = decodePem(Buffer.from(csr.spec.request, 'base64').toString('latin1'))
+  const [block] = decodePemOnce(Buffer.from(csr.spec.request, 'base64').toString('latin1'))
   if (block?.label !== 'CERTIFICATE REQUEST')
     throw new RollcallError(
       'X509_MALFORMED',

@@ -9,7 +9,7 @@ import { contextTag, DerReader, plainBytes, tags } from './der.ts'
 import { encode, encodeSequence, encodeSmallInteger, encodeUnsigned } from './der-write.ts'
 import { type Extension, encodeExtension, findExtension, readExtension } from './extension.ts'
 import { type Name, readName } from './name.ts'
-import { decodePem } from './pem.ts'
+import { decodePemOnce } from './pem.ts'
 import { readPublicKey } from './public-key.ts'
 import { checkSignatureOnce } from './signature-once.ts'
 import { encodeTime, readTime } from './time.ts'
@@ -41,8 +41,21 @@ export interface Certificate extends ExtensionFields {
   extensions: Extension[]
 }
 
-/** Parses a certificate. Whatever Go's ParseCertificate refuses is refused: throws X509_MALFORMED. */
+const parsed = new WeakMap<Uint8Array, Certificate>()
+
+/**
+ * Parses a certificate. Whatever Go's ParseCertificate refuses is refused: throws X509_MALFORMED. The result is kept as
+ * long as `bytes`, which must not change any more, and shared.
+ */
 export function parseCertificate(bytes: Uint8Array): Certificate {
+  const known = parsed.get(bytes)
+  if (known) return known
+  const certificate = parse(bytes)
+  parsed.set(bytes, certificate)
+  return certificate
+}
+
+function parse(bytes: Uint8Array): Certificate {
   const der = plainBytes(bytes)
   const outer = new DerReader(der, 'certificate')
   const signed = outer.enter(tags.sequence)
@@ -109,7 +122,7 @@ function readExtensions(reader: DerReader, version: 1 | 2 | 3): Extension[] {
 
 /** Every certificate of the text, in order; as in client-go, PEM blocks with another label or with headers are skipped. */
 export function parseCertificatesPem(text: string): Certificate[] {
-  return decodePem(text)
+  return decodePemOnce(text)
     .filter(({ label, headers }) => label === 'CERTIFICATE' && !headers)
     .map(block => parseCertificate(block.bytes))
 }

@@ -92,7 +92,10 @@ export function nameOf(of: { commonName: string; organizations?: readonly string
 
 /** All values of one attribute type, flat, in order. */
 export function attributeValues(name: Name, type: string): string[] {
-  return name.rdns.flat().flatMap(attribute => (attribute.type === type ? [attribute.value] : []))
+  const values: string[] = []
+  for (const rdn of name.rdns)
+    for (const attribute of rdn) if (attribute.type === type) values.push(attribute.value)
+  return values
 }
 
 /** Every common name, in order. Go and Kubernetes use the last; a request with two has an oddity. */

@@ -1,3 +1,4 @@
+import { BoundedCache } from './bounded-cache.ts'
 import { malformed } from './malformed.ts'
 
 /** One PEM block. `headers`: it carries RFC 1421 headers (`Proc-Type: …`), which Kubernetes refuses in places. */
@@ -24,9 +25,22 @@ export function decodePem(text: string): PemBlock[] {
   return blocks
 }
 
+/** Characters. What is longer is no request and no leaf, and is not worth the memory. */
+const longestRemembered = 8192
+const remembered = new BoundedCache<readonly PemBlock[]>(1000)
+
+/**
+ * `decodePem` for what the API, the approver, the signer and the survey each look at in turn: the same text gives the
+ * same blocks, whose parsed form is then shared too. For public texts: never a key.
+ */
+export function decodePemOnce(text: string): readonly PemBlock[] {
+  if (text.length > longestRemembered) return decodePem(text)
+  return remembered.getOrCompute(text, () => decodePem(text))
+}
+
 /** The single block with this label. Throws X509_MALFORMED when the first block is another or there is none. */
 export function decodeOnePem(text: string, label: string): Uint8Array {
-  const first = decodePem(text)[0]
+  const first = decodePemOnce(text)[0]
   if (first === undefined) throw malformed(`PEM (${label})`, 0, 'no PEM block found')
   if (first.label !== label) throw malformed('PEM', 0, `the block is ${first.label}, expected ${label}`)
   return first.bytes

@@ -54,8 +54,21 @@ export interface CertificateRequest {
   oddities: Oddity[]
 }
 
-/** Parses a request. Whatever Go's ParseCertificateRequest refuses is refused: throws X509_MALFORMED. */
+const parsed = new WeakMap<Uint8Array, CertificateRequest>()
+
+/**
+ * Parses a request. Whatever Go's ParseCertificateRequest refuses is refused: throws X509_MALFORMED. The result is kept as
+ * long as `bytes`, which must not change any more, and shared.
+ */
 export function parseCertificateRequest(bytes: Uint8Array): CertificateRequest {
+  const known = parsed.get(bytes)
+  if (known) return known
+  const request = parse(bytes)
+  parsed.set(bytes, request)
+  return request
+}
+
+function parse(bytes: Uint8Array): CertificateRequest {
   const der = plainBytes(bytes)
   const { oddities, note } = oddityNotes()
   const outer = new DerReader(der, 'certificate request')

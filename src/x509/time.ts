@@ -21,9 +21,14 @@ export function readTime(reader: DerReader, structure: string): number {
 function decimalPairs(content: Uint8Array, yearDigits: number): number[] | undefined {
   const length = yearDigits + 10
   if (content.length !== length + 1 || content[length] !== 0x5a) return undefined
-  const digits = Array.from(content.subarray(0, length), octet => octet - 0x30)
-  if (digits.some(digit => digit < 0 || digit > 9)) return undefined
-  return Array.from({ length: length / 2 }, (_, i) => (digits[2 * i] ?? 0) * 10 + (digits[2 * i + 1] ?? 0))
+  const pairs: number[] = []
+  for (let at = 0; at < length; at += 2) {
+    const tens = (content[at] ?? 0) - 0x30
+    const ones = (content[at + 1] ?? 0) - 0x30
+    if (tens < 0 || tens > 9 || ones < 0 || ones > 9) return undefined
+    pairs.push(tens * 10 + ones)
+  }
+  return pairs
 }
 
 /** RFC 5280 4.1.2.5: UTCTime through 2049, GeneralizedTime from 2050 on. Milliseconds are cut off. */

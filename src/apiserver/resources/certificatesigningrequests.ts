@@ -65,10 +65,10 @@ function setRequestor(csr: CertificateSigningRequest, { user }: WriteContext): v
   csr.status = {}
 }
 
-/** PUT and PATCH of the object itself change metadata only. */
+/** PUT and PATCH of the object itself change metadata only. What is kept is shared: nothing changes it from here on. */
 function keepSpecAndStatus(next: CertificateSigningRequest, previous: CertificateSigningRequest): void {
-  next.spec = structuredClone(previous.spec)
-  next.status = structuredClone(previous.status ?? {})
+  next.spec = previous.spec
+  next.status = previous.status ?? {}
 }
 
 /** only the conditions are taken. */
@@ -90,7 +90,7 @@ function takeStatus(
   previous: CertificateSigningRequest,
   { now }: WriteContext,
 ): void {
-  next.spec = structuredClone(previous.spec)
+  next.spec = previous.spec
   next.status ??= {}
   stampConditions(next, previous, now)
   preserveApproval(next, previous)

@@ -2,7 +2,7 @@
 import { RollcallError } from '../../errors.ts'
 import { type CertificateSigningRequest, signerNames } from '../../kube/types.ts'
 import { parseCertificate } from '../../x509/certificate.ts'
-import { decodePem } from '../../x509/pem.ts'
+import { decodePemOnce } from '../../x509/pem.ts'
 import { parseCertificateRequest, requireRequestSignature } from '../../x509/request.ts'
 import { usageWords } from '../../x509/usages.ts'
 import { type FieldError, fieldError } from '../wire/field-error.ts'
@@ -25,7 +25,7 @@ const goText = (complaint: string | undefined) => complaint?.replace(/^certifica
 
 /** Why `spec.request` (base64 of PEM) is no signed request, or undefined. */
 function requestComplaint(request: string): string | undefined {
-  const [first] = decodePem(textOf(request))
+  const [first] = decodePemOnce(textOf(request))
   if (first?.label !== 'CERTIFICATE REQUEST') return 'PEM block type must be CERTIFICATE REQUEST'
   return goText(refusal(() => requireRequestSignature(parseCertificateRequest(first.bytes))))
 }
@@ -33,7 +33,7 @@ function requestComplaint(request: string): string | undefined {
 /** Why `status.certificate` (base64 of PEM) holds no certificates, or undefined. */
 export function certificateComplaint(certificate: string): string | undefined {
   if (certificate === '') return undefined
-  const blocks = decodePem(textOf(certificate))
+  const blocks = decodePemOnce(textOf(certificate))
   for (const { label, headers, bytes } of blocks) {
     if (label !== 'CERTIFICATE') {
       return `only CERTIFICATE PEM blocks are allowed, found ${JSON.stringify(label)}`
@@ -61,13 +61,14 @@ export function specLeniency({ spec }: CertificateSigningRequest): SpecLeniency 
   }
 }
 
+const knownUsages = [...usageWords].sort()
+
 function usageErrors(usages: readonly string[], allow?: SpecLeniency): FieldError[] {
   if (usages.length === 0) return [fieldError.required('spec.usages')]
-  const known = [...usageWords].sort()
   const unknown = usages.flatMap((usage, index) =>
-    known.includes(usage) || allow?.unknownUsages
+    knownUsages.includes(usage) || allow?.unknownUsages
       ? []
-      : [fieldError.notSupported(`spec.usages[${index}]`, usage, known)],
+      : [fieldError.notSupported(`spec.usages[${index}]`, usage, knownUsages)],
   )
   const twice = usages.flatMap((usage, index) =>
     usages.indexOf(usage) === index || allow?.duplicateUsages
