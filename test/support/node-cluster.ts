@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Agent, startAgent } from '../../src/agent/agent.ts'
 import { serveHttps } from '../../src/agent/serve-https.ts'
@@ -20,8 +20,13 @@ export interface NodeCluster {
   controlPlane: ControlPlane
   node: Agent
   kubectl(options?: Partial<KubectlOptions>): Kubectl
+  adminKubeconfig: string
+  /** kubectl's home. */
+  home: string
   /** Writes its manifest and waits until it runs; its name in the API has `-node-a` behind it. */
   run(pod: ScriptedPod): Promise<void>
+  /** The API server's audit log so far. */
+  audited(): { verb: string; userAgent?: string; responseStatus?: { code: number } }[]
   log: ReturnType<typeof recordingLog>
   stop(): Promise<void>
 }
@@ -76,6 +81,8 @@ export async function startNodeCluster(): Promise<NodeCluster> {
     controlPlane,
     node,
     kubectl: options => kubectl({ ...forAdmin, ...options }),
+    adminKubeconfig: directory.adminKubeconfig,
+    home: folder.path,
     async run(pod) {
       machine.write(pod)
       const ask = `get pod ${pod.name}-node-a -o jsonpath={.status.phase} --ignore-not-found`
@@ -84,6 +91,11 @@ export async function startNodeCluster(): Promise<NodeCluster> {
         async () => (await cluster.kubectl().run(ask)).stdout === 'Running',
       )
     },
+    audited: () =>
+      readFileSync(directory.auditLog, 'utf8')
+        .split('\n')
+        .filter(Boolean)
+        .map(line => JSON.parse(line)),
     log,
     async stop() {
       await node.stop()

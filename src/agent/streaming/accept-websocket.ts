@@ -24,13 +24,11 @@ export function acceptWebSocket(
     clientTracking: false,
     perMessageDeflate: false,
     maxPayload: MOST_MESSAGE,
-    handleProtocols: () => protocol,
   })
-  const request = Object.assign(new IncomingMessage(connection as Socket), {
-    method,
-    url,
-    headers: { ...headers },
-  })
+  // Kubernetes' names of protocols hold a slash, which RFC 6455 does not allow: ws is not shown them.
+  const { 'sec-websocket-protocol': _, ...rest } = headers
+  server.on('headers', lines => lines.push(`Sec-WebSocket-Protocol: ${protocol}`))
+  const request = Object.assign(new IncomingMessage(connection as Socket), { method, url, headers: rest })
   server.handleUpgrade(request, connection, Buffer.from(head), socket => {
     // Too large a message, or no frame: the socket closes itself.
     socket.on('error', () => {})
