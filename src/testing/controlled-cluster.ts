@@ -147,7 +147,8 @@ export async function startControlledCluster(): Promise<ControlledCluster> {
     },
     async decide(name, type, reason) {
       const csr = await read(name)
-      const status = { conditions: [{ type, status: 'True' as const, reason }] }
+      const added = { type, status: 'True' as const, reason }
+      const status = { conditions: [...(csr.status?.conditions ?? []), added] }
       await admin.update(csrs, { ...csr, status }, { subresource: 'approval' })
       await calm()
     },
