@@ -66,6 +66,8 @@ export interface Containerd {
   /** Ends the daemon; containers go on. */
   stop(): Promise<void>
   start(): Promise<void>
+  /** Busybox by another name. */
+  importBusybox(name: string): Promise<void>
   /** Node.js and this package; takes longer, so only where it is needed. */
   importRollcall(): Promise<void>
   /** Ids of the pods of the agents with this state folder, as the runtime has them. */
@@ -105,12 +107,16 @@ export async function startContainerd(): Promise<Containerd> {
       await ended
       process.off('exit', kill)
     },
+    importBusybox: name => importImage('more', busyboxImage(name)),
     importRollcall: () => importImage('rollcall', rollcallImage(rollcall)),
     async podsOf(stateDirectory) {
       const all = await cri.listPodSandbox()
       return all.filter(({ labels: of }) => of[labels.agent] === stateDirectory).map(({ id }) => id)
     },
-    clear: stateDirectory => removePods(cri, ({ labels: of }) => of[labels.agent] === stateDirectory),
+    async clear(stateDirectory) {
+      await removePods(cri, ({ labels: of }) => of[labels.agent] === stateDirectory)
+      await unmountBelow(stateDirectory)
+    },
     async close() {
       if (child?.exitCode !== null) await containerd.start()
       await removePods(cri, () => true)
@@ -157,12 +163,15 @@ async function endLeftovers(folder: string): Promise<void> {
     if (text.includes('containerd-shim') && text.includes(folder))
       systemSpawn.signal(Number(path.split('/')[2]), 'SIGKILL')
   }
-  const mounts = () =>
-    readFileSync('/proc/self/mounts', 'utf8')
-      .split('\n')
-      .map(line => line.split(' ')[1] ?? '')
-      .filter(target => target.startsWith(`${folder}/`))
-  for (const target of mounts().reverse()) {
+  await unmountBelow(folder)
+}
+
+async function unmountBelow(folder: string): Promise<void> {
+  const mounts = readFileSync('/proc/self/mounts', 'utf8')
+    .split('\n')
+    .map(line => line.split(' ')[1] ?? '')
+    .filter(target => target.startsWith(`${folder}/`))
+  for (const target of mounts.reverse()) {
     await systemSpawn.run({
       command: '/usr/bin/umount',
       args: ['-l', target],
