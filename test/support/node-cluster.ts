@@ -15,28 +15,32 @@ import { type Kubectl, type KubectlOptions, kubectl } from './kubectl.ts'
 import { temporaryFolder } from './rollcall-process.ts'
 import { type ScriptedPod, staticPodMachine } from './static-pods.ts'
 
-/** A control plane and one node with static pods, in this process; kubectl speaks with them over TLS. */
-export interface NodeCluster {
+/** A control plane in this process; kubectl speaks with it over TLS. */
+export interface ControlPlaneOnly {
   controlPlane: ControlPlane
-  node: Agent
   kubectl(options?: Partial<KubectlOptions>): Kubectl
   adminKubeconfig: string
+  bootstrapKubeconfig: string
   /** kubectl's home. */
   home: string
-  /** Writes its manifest and waits until it runs; its name in the API has `-node-a` behind it. */
-  run(pod: ScriptedPod): Promise<void>
   /** The API server's audit log so far. */
   audited(): { verb: string; userAgent?: string; responseStatus?: { code: number } }[]
   log: ReturnType<typeof recordingLog>
   stop(): Promise<void>
 }
 
+/** One with a node that runs static pods, also in this process. */
+export interface NodeCluster extends ControlPlaneOnly {
+  node: Agent
+  /** Writes its manifest and waits until it runs; its name in the API has `-node-a` behind it. */
+  run(pod: ScriptedPod): Promise<void>
+}
+
 /** Loopback addresses may be certified here, as `up` does for its fleet. */
 const nodeAddress = '127.0.7.1'
 
-export async function startNodeCluster(): Promise<NodeCluster> {
+export async function startControlPlaneOnly(): Promise<ControlPlaneOnly> {
   const folder = temporaryFolder()
-  const machine = staticPodMachine()
   const log = recordingLog()
   const directory = openDataDirectory(join(folder.path, 'data'))
   const controlPlane = await startControlPlane({
@@ -48,6 +52,31 @@ export async function startNodeCluster(): Promise<NodeCluster> {
     ...hostPorts,
     log,
   })
+  const forAdmin = { kubeconfig: directory.adminKubeconfig, home: folder.path }
+  return {
+    controlPlane,
+    kubectl: options => kubectl({ ...forAdmin, ...options }),
+    adminKubeconfig: directory.adminKubeconfig,
+    bootstrapKubeconfig: directory.bootstrapKubeconfig,
+    home: folder.path,
+    audited: () =>
+      readFileSync(directory.auditLog, 'utf8')
+        .split('\n')
+        .filter(Boolean)
+        .map(line => JSON.parse(line)),
+    log,
+    async stop() {
+      await controlPlane.stop()
+      directory.release()
+      folder.remove()
+    },
+  }
+}
+
+export async function startNodeCluster(): Promise<NodeCluster> {
+  const base = await startControlPlaneOnly()
+  const { log } = base
+  const machine = staticPodMachine()
   mkdirSync(machine.in('node'))
   const node = startAgent(
     {
@@ -58,7 +87,7 @@ export async function startNodeCluster(): Promise<NodeCluster> {
       ],
       certDirectory: machine.in('node/pki'),
       kubeconfigPath: machine.in('node/kubeconfig'),
-      bootstrapKubeconfigPath: directory.bootstrapKubeconfig,
+      bootstrapKubeconfigPath: base.bootstrapKubeconfig,
       rotateCertificates: true,
       serverTLSBootstrap: true,
       listenAddress: nodeAddress,
@@ -76,34 +105,18 @@ export async function startNodeCluster(): Promise<NodeCluster> {
     'the node serves',
     () => node.status().serving.state === 'Valid' && node.status().registered,
   )
-  const forAdmin = { kubeconfig: directory.adminKubeconfig, home: folder.path }
-  const cluster: NodeCluster = {
-    controlPlane,
+  return {
+    ...base,
     node,
-    kubectl: options => kubectl({ ...forAdmin, ...options }),
-    adminKubeconfig: directory.adminKubeconfig,
-    home: folder.path,
     async run(pod) {
       machine.write(pod)
       const ask = `get pod ${pod.name}-node-a -o jsonpath={.status.phase} --ignore-not-found`
-      await eventually(
-        `${pod.name} runs`,
-        async () => (await cluster.kubectl().run(ask)).stdout === 'Running',
-      )
+      await eventually(`${pod.name} runs`, async () => (await base.kubectl().run(ask)).stdout === 'Running')
     },
-    audited: () =>
-      readFileSync(directory.auditLog, 'utf8')
-        .split('\n')
-        .filter(Boolean)
-        .map(line => JSON.parse(line)),
-    log,
     async stop() {
       await node.stop()
       await machine.close()
-      await controlPlane.stop()
-      directory.release()
-      folder.remove()
+      await base.stop()
     },
   }
-  return cluster
 }
