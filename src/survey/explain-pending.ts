@@ -1,4 +1,11 @@
-import { formatAge } from '../kube/time-format.ts'
+import { csrCondition } from '../kube/csr-conditions.ts'
+import {
+  firstApprovalCondition,
+  firstApprovalOf,
+  fourEyesCondition,
+  heldCondition,
+} from '../kube/held-conditions.ts'
+import { formatAge, formatTime } from '../kube/time-format.ts'
 import { signerNames } from '../kube/types.ts'
 import { formatName } from '../x509/name.ts'
 import { CONTROLLER_PATIENCE, type CsrFacts, isRollcall, leaseEvidence } from './csr-facts.ts'
@@ -34,6 +41,8 @@ export function explainPending(facts: CsrFacts): Explanation {
     ]
     return { ...base, code: 'Superseded', summary, commands }
   }
+  const held = heldReason(facts)
+  if (held) return withReason(base, held)
   const { signerName } = csr.spec
   if (signerName === signerNames.kubeletClient) return withReason(base, clientReason(facts, age))
   if (signerName === signerNames.kubeletServing) return withReason(base, servingReason(facts, age))
@@ -43,6 +52,41 @@ export function explainPending(facts: CsrFacts): Explanation {
     summary: `Nothing in Kubernetes or Rollcall approves requests for ${signerName}.`,
     waitsFor: 'an operator, or an approver of your own',
     commands: [show(request), approve(request), deny(request)],
+  }
+}
+
+/** It says itself that it waits for people, and for what. */
+function heldReason({ csr, now }: CsrFacts): Reason | undefined {
+  const held = csrCondition(csr, heldCondition)
+  if (!held) return undefined
+  const request = csr.metadata.name
+  const two = csrCondition(csr, fourEyesCondition) !== undefined
+  const first = firstApprovalOf(csr)
+  const counts = first !== undefined && first.until > now
+  return {
+    code: 'Held',
+    summary: `Held for a person: ${held.reason}: ${held.message}`,
+    waitsFor: two
+      ? counts
+        ? `a second approver beside ${first.by}`
+        : 'two different approvers'
+      : 'an approver',
+    evidence: [
+      { fact: `${held.reason}: ${held.message}`, source: `condition ${heldCondition}` },
+      ...(first
+        ? [
+            {
+              fact: `approved by ${first.by}: ${first.reason} (${counts ? 'counts' : 'counted'} until ${formatTime(first.until)})`,
+              source: `condition ${firstApprovalCondition}`,
+            },
+          ]
+        : []),
+    ],
+    commands: [
+      show(request),
+      { run: `rollcall csr approve ${shellWord(request)} --reason 'why'`, purpose: 'approves it' },
+      deny(request),
+    ],
   }
 }
 

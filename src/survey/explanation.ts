@@ -33,6 +33,7 @@ export interface Explanation {
 
 export type ExplanationCode =
   | 'Superseded'
+  | 'Held'
   | 'NotAuthorised'
   | 'WouldBeRefused'
   | 'NoPolicy'

@@ -1,5 +1,6 @@
 import { hasCode } from '../errors.ts'
 import { csrCondition, isIssued } from '../kube/csr-conditions.ts'
+import { heldCondition } from '../kube/held-conditions.ts'
 import type { CertificateSigningRequest } from '../kube/types.ts'
 import { type Certificate, parseCertificatesPem } from '../x509/certificate.ts'
 import { decodeOnePem } from '../x509/pem.ts'
@@ -50,6 +51,9 @@ export function nodeOfRequest(csr: CertificateSigningRequest): string | undefine
 export function conditionText(csr: CertificateSigningRequest): string {
   const has = (type: string) => csrCondition(csr, type) !== undefined
   const decision = has('Denied') ? 'Denied' : has('Approved') ? 'Approved' : 'Pending'
+  // What kubectl shows as Pending may wait for people.
+  const held = decision === 'Pending' && has(heldCondition)
+  if (held) return `Pending,Held:${csrCondition(csr, heldCondition)?.reason ?? ''}`
   return decision + (has('Failed') ? ',Failed' : '') + (isIssued(csr) ? ',Issued' : '')
 }
 

@@ -6,6 +6,8 @@ import { addConnectionOptions } from '../connect-kubeconfig.ts'
 import { printable } from '../printable.ts'
 import { withApi } from '../with-api.ts'
 import { getRequest } from './requests.ts'
+import { reviewRequest } from './review.ts'
+import { formatReview } from './show.ts'
 import { writeCondition } from './write-condition.ts'
 
 export function register(csr: Command, io: CommandIo): void {
@@ -19,6 +21,7 @@ export function register(csr: Command, io: CommandIo): void {
       await withApi(io, flags, async ({ client }) => {
         for (const name of names) {
           const request = await getRequest(client, name)
+          io.stderr(formatReview(await reviewRequest(client, request), io.clock.now()))
           let verb = 'was already denied'
           await writeCondition(client, request, io.clock.now(), csr => {
             const decision = decideDenial(csr, flags.reason)

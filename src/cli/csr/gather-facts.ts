@@ -1,13 +1,16 @@
 import { reviewAccess } from '../../approve/access-review.ts'
 import { AddressIndex } from '../../approve/address-index.ts'
+import { CertifiedIndex } from '../../approve/certified-addresses.ts'
 import type { AccessReview } from '../../approve/facts.ts'
 import { judge } from '../../approve/judge.ts'
 import { readRequest } from '../../approve/read-request.ts'
+import { kindOf } from '../../approve/rules/our-signer.ts'
 import { subjectNode } from '../../approve/subject-node.ts'
 import type { Verdict } from '../../approve/verdict.ts'
 import { isStatus, type KubeClient, listAll } from '../../kube/client.ts'
 import { isDenied, isFailed, isIssued } from '../../kube/csr-conditions.ts'
 import { type CertificateSigningRequest, type Lease, resources, signerNames } from '../../kube/types.ts'
+import { readConfigMapLedger } from '../../sign/config-map-ledger.ts'
 import { isUndecided } from '../../survey/cluster-survey.ts'
 import {
   type ControllerLease,
@@ -43,7 +46,10 @@ export async function gatherCsrFacts(client: KubeClient, name: string, now: numb
     askAccess(client, csr),
   )
   if (access) facts.access = access
-  const verdict = await attempt('what the policy says', () => judged(client, facts, access))
+  const certified = new CertifiedIndex()
+  await attempt('live certificates (requests)', () => addIssued(client, certified, now))
+  await attempt('live certificates (the ledger)', () => addRecorded(client, certified, now))
+  const verdict = await attempt('what the policy says', () => judged(client, facts, access, certified))
   if (verdict) facts.verdict = verdict
   return facts
 }
@@ -81,10 +87,22 @@ async function askAccess(
   return reviewAccess(client, csr, nodeName, new AbortController().signal)
 }
 
+async function addIssued(client: KubeClient, certified: CertifiedIndex, now: number): Promise<void> {
+  const { items } = await listAll<CertificateSigningRequest>(client, resources.certificateSigningRequests)
+  for (const csr of items) if (kindOf(csr)) certified.see(csr, now)
+}
+
+/** Requests are deleted within the hour (C-40), what was issued for them lives on. */
+async function addRecorded(client: KubeClient, certified: CertifiedIndex, now: number): Promise<void> {
+  const { leaves } = await readConfigMapLedger(client)
+  for (const leaf of leaves) certified.addLeaf(leaf, now)
+}
+
 async function judged(
   client: KubeClient,
   facts: CsrFacts,
   access: AccessReview | undefined,
+  certified: CertifiedIndex,
 ): Promise<Verdict | undefined> {
   const { csr, now } = facts
   const reading = readRequest(csr)
@@ -101,6 +119,6 @@ async function judged(
   const claims = new AddressIndex()
   for (const node of nodes) claims.set(node)
   const node = nodes.find(({ metadata }) => metadata.name === nodeName)
-  const known = { claims, reserved, protection, evidence: evidence(policy) }
+  const known = { claims, certified, reserved, protection, evidence: evidence(policy) }
   return judge({ csr, reading, now, policy, access, node, ...known })
 }

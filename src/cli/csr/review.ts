@@ -23,9 +23,15 @@ export interface Review {
 }
 
 export async function reviewRequest(client: KubeClient, csr: CertificateSigningRequest): Promise<Review> {
+  const { request } = readRequest(csr)
+  const nodeName = request && subjectNode(request)
+  return reviewBeside(csr, nodeName ? await findNode(client, nodeName) : undefined)
+}
+
+/** `node`: the Node that the request's subject names. */
+export function reviewBeside(csr: CertificateSigningRequest, node: KubeNode | undefined): Review {
   const { request, problem } = readRequest(csr)
   const nodeName = request && subjectNode(request)
-  const node = nodeName ? await findNode(client, nodeName) : undefined
   return {
     csr,
     ...(request && { request }),
