@@ -1,9 +1,11 @@
 /** A small cluster for property tests: Nodes that edit themselves, requests that are judged, certificates that live. */
 import { AddressIndex } from '../approve/address-index.ts'
 import { CertifiedIndex } from '../approve/certified-addresses.ts'
+import { strengthOf } from '../approve/evidence/level.ts'
+import type { Protection } from '../approve/facts.ts'
 import { Inventory } from '../approve/inventory/inventory.ts'
 import { judge } from '../approve/judge.ts'
-import type { ApprovalPolicy } from '../approve/policy.ts'
+import type { ApprovalPolicy, Pool } from '../approve/policy.ts'
 import type { Verdict } from '../approve/verdict.ts'
 import type { KubeNode } from '../kube/types.ts'
 import { bothGroups } from './judged-cases.ts'
@@ -15,8 +17,19 @@ export type Act =
   /** Without addresses it asks for all that its Node lists, as a kubelet does. */
   | { do: 'ask'; node: string; addresses: readonly string[] }
   | { do: 'wait'; hours: number }
-  | { do: 'require'; evidence: ApprovalPolicy['evidence'] }
-  | { do: 'inventory'; addresses: Readonly<Record<string, readonly string[]>> }
+  /** With pools: by the restricted label `pool`, by a rack of the inventory, or both. */
+  | { do: 'require'; evidence: ApprovalPolicy['evidence']; pools?: readonly Pool[] }
+  | {
+      do: 'inventory'
+      addresses: Readonly<Record<string, readonly string[]>>
+      racks?: Readonly<Record<string, string>>
+    }
+  /** An operator labels a Node; a node itself can set other labels only. */
+  | { do: 'label'; node: string; pool: string; by: 'operator' | 'node' }
+  /** Only operators write addresses from now on, or nodes again. */
+  | { do: 'protect'; on: boolean }
+  /** An operator writes the addresses. */
+  | { do: 'assign'; node: string; addresses: readonly string[] }
 
 export interface Certified {
   node: string
@@ -33,9 +46,15 @@ export interface Judged {
   /** What was required and what proved it at that moment. */
   required: ApprovalPolicy['evidence']
   listed: readonly string[]
+  /** Of those listed, what an operator wrote while nodes could not. */
+  assigned: readonly string[]
   inventoried: readonly string[]
   asked: readonly string[]
 }
+
+/** What pools of this world select by. */
+export const poolLabel = 'node-restriction.kubernetes.io/pool'
+const attributesOf = (rack: string | undefined): Record<string, string> => (rack ? { rack } : {})
 
 const hour = 3_600_000
 /** Milliseconds; certificates outlive a few acts. */
@@ -50,7 +69,12 @@ export class JudgedWorld {
   readonly #certified = new CertifiedIndex()
   readonly #inventory = new Inventory('inventory')
   #assigned: Readonly<Record<string, readonly string[]>> = {}
+  #racks: Readonly<Record<string, string>> = {}
   #evidence: ApprovalPolicy['evidence'] = 'NodeStatus'
+  #pools: readonly Pool[] = []
+  #protection: Protection = { inForce: false, why: 'nobody protects them' }
+  /** Nodes whose addresses an operator wrote last, under the protection. */
+  readonly #operatorWrote = new Set<string>()
   #acts = 0
 
   constructor() {
@@ -62,20 +86,34 @@ export class JudgedWorld {
     switch (act.do) {
       case 'register':
       case 'list':
-        this.#list(act)
+        // Under the protection the API refuses both: a node can register without addresses.
+        if (!this.#protection.inForce) this.#list(act)
+        else if (act.do === 'register') this.#list({ ...act, addresses: [] })
+        break
+      case 'assign':
+        this.#list({ ...act, do: 'list' })
+        if (this.#protection.inForce) this.#operatorWrote.add(act.node)
+        break
+      case 'label':
+        this.#label(act)
+        break
+      case 'protect':
+        this.#protect(act.on)
         break
       case 'delete':
         this.#claims.remove(act.node)
         this.nodes.delete(act.node)
+        this.#operatorWrote.delete(act.node)
         break
       case 'wait':
         this.now += act.hours * hour
         break
       case 'require':
         this.#evidence = act.evidence
+        this.#pools = act.pools ?? []
         break
       case 'inventory':
-        this.#assign(act.addresses)
+        this.#assign(act.addresses, act.racks ?? {})
         break
       case 'ask':
         this.judged.push(this.#ask(act.node, act.addresses))
@@ -93,16 +131,39 @@ export class JudgedWorld {
     const created = before ? Date.parse(before.metadata.creationTimestamp ?? '') : this.now
     const fresh = nodeNamed(node, Object.fromEntries(addresses.map(address => [address, 'InternalIP'])))
     const spec = before?.spec ?? (podCidr ? { podCIDR: podCidr } : {})
-    const next = createdNode({ ...fresh, spec }, created)
+    const labels = before?.metadata.labels ?? {}
+    const next = createdNode({ ...fresh, spec, metadata: { ...fresh.metadata, labels } }, created)
     this.nodes.set(node, next)
     this.#claims.set(next, this.#acts)
+    this.#operatorWrote.delete(node)
   }
 
-  #assign(addresses: Readonly<Record<string, readonly string[]>>): void {
+  #label({ node, pool, by }: Extract<Act, { do: 'label' }>): void {
+    const before = this.nodes.get(node)
+    if (!before) return
+    const label = by === 'operator' ? poolLabel : 'example.com/pool'
+    const labels = { ...before.metadata.labels, [label]: pool }
+    this.nodes.set(node, { ...before, metadata: { ...before.metadata, labels } })
+  }
+
+  #protect(on: boolean): void {
+    if (!on) this.#operatorWrote.clear()
+    if (on === this.#protection.inForce) return
+    this.#protection = on ? { inForce: true, since: this.now } : { inForce: false, why: 'no binding' }
+  }
+
+  #assign(
+    addresses: Readonly<Record<string, readonly string[]>>,
+    racks: Readonly<Record<string, string>>,
+  ): void {
     this.#assigned = addresses
+    this.#racks = racks
     const entries = Object.entries(addresses).map(
       ([node, list]) =>
-        [node, [{ names: new Set([node]), addresses: new Set(list), attributes: {} }]] as const,
+        [
+          node,
+          [{ names: new Set([node]), addresses: new Set(list), attributes: attributesOf(racks[node]) }],
+        ] as const,
     )
     this.#inventory.read(new Map(entries))
   }
@@ -117,14 +178,34 @@ export class JudgedWorld {
       claims: this.#claims,
       certified: this.#certified,
       evidence: [this.#inventory],
-      policy: { evidence: this.#evidence, allowedRanges: [], inventory: { file: 'i' } },
+      protection: this.#protection,
+      policy: {
+        evidence: this.#evidence,
+        pools: this.#pools,
+        allowedRanges: [],
+        inventory: { file: 'i' },
+      },
       now: this.now,
     })
     const metadata = { name: 'c', creationTimestamp: new Date(this.now).toISOString() }
     const verdict = judge({ ...facts, csr: { ...facts.csr, metadata } })
     if (verdict.outcome === 'Approve') this.#certify(node, addresses, verdict)
     const inventoried = this.#assigned[node] ?? []
-    return { node, verdict, required: this.#evidence, listed, inventoried, asked: addresses }
+    const assigned = this.#operatorWrote.has(node) ? listed : []
+    return { node, verdict, required: this.#required(node), listed, assigned, inventoried, asked: addresses }
+  }
+
+  /** Told apart from how the policy does it: the strictest of all pools that fit, else the policy's own. */
+  #required(node: string): ApprovalPolicy['evidence'] {
+    const label = this.nodes.get(node)?.metadata.labels?.[poolLabel]
+    const rack = this.#assigned[node] ? this.#racks[node] : undefined
+    const fits = this.#pools.filter(
+      ({ nodeLabels, inventoryAttributes }) =>
+        (!nodeLabels || nodeLabels[poolLabel] === label) &&
+        (!inventoryAttributes || inventoryAttributes.rack === rack),
+    )
+    const levels = fits.map(({ evidence }) => evidence ?? this.#evidence)
+    return levels.toSorted((a, b) => strengthOf(b) - strengthOf(a))[0] ?? this.#evidence
   }
 
   #certify(node: string, addresses: readonly string[], { reasons }: Verdict): void {
