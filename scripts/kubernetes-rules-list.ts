@@ -114,7 +114,7 @@ export const rules: Readonly<Record<string, string>> = {
   'K-77': 'no fallback for serving',
   'T-1': 'ClusterTrustBundle: content, names, the verb attest, who may read',
   'T-2': 'how a kubelet projects trust bundles into pods',
-  'T-3': 'PodCertificateRequest',
+  'T-3': 'PodCertificateRequest, behind a feature gate that is off by default',
   'W-1': 'HTTP/1.1 is enough, client certificates are asked for and not required',
   'W-2': 'bodies in protobuf are read, answers may be JSON',
   'W-3': 'strategic merge patches as a kubelet sends them',
@@ -126,11 +126,9 @@ export const rules: Readonly<Record<string, string>> = {
 
 /** Why a rule has no test. Every rule of A, T and W, which are this server's, has a test or a reason here, and never both. */
 export const notProven: Readonly<Record<string, string>> = {
-  'A-42': 'OpenShift’s own, not upstream',
   'C-70': 'it replaces without overlap; publishing with proof belongs to the rollover',
-  'H-4': 'logs and exec through the API are not built yet',
-  'H-6': 'as H-4',
-  'H-7': 'as H-4',
-  'T-2': 'a kubelet’s work for its pods',
-  'T-3': 'PodCertificateRequest is not served: its feature gate is off by default',
+  'H-1':
+    'the agent has one port, 10250 unless told otherwise; there is no read-only one and none for health alone',
+  'T-2':
+    'for pods of the API, which the agent does not run: it runs static pods, which may not refer to objects of the API',
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { connect as connectTcp } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { connect, type TLSSocket } from 'node:tls'
@@ -69,6 +70,26 @@ test('a request is answered with the pair in force, and the next connection with
   pair = await issue()
   const second = await request(port)
   assert.notEqual(second.serial, first.serial)
+})
+
+test('H-8: an open connection keeps its certificate, a new handshake gets the new one', async t => {
+  let pair = await issue()
+  const { port } = await serve(t, () => pair)
+  const socket = connect({ port, host: '127.0.0.1', ca: authority.certificate })
+  t.after(() => socket.destroy())
+  socket.setEncoding('utf8')
+  const ask = async () => {
+    socket.write('GET /healthz HTTP/1.1\r\nHost: node\r\n\r\n')
+    let text = ''
+    while (!text.endsWith('ok')) text += (await once(socket, 'data'))[0]
+    return { text, serial: socket.getPeerCertificate().serialNumber }
+  }
+  const before = await ask()
+  pair = await issue()
+  const after = await ask()
+  assert.match(after.text, /200 OK/)
+  assert.equal(after.serial, before.serial)
+  assert.notEqual((await request(port)).serial, before.serial)
 })
 
 test('H-5: without a pair the handshake ends with the alert internal_error, and works once there is one', async t => {

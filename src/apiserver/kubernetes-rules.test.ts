@@ -124,3 +124,44 @@ test(
     assert.equal((await ask(kubelet, 'POST', '/apis/storage.k8s.io/v1/csinodes', csiNode)).status, 201)
   }),
 )
+
+test(
+  'A-42: nothing is shipped or allowed of what OpenShift adds',
+  inCluster(async cluster => {
+    const lists = await Promise.all([
+      cluster.admin.list(resources.clusterRoles),
+      cluster.admin.list(resources.clusterRoleBindings),
+    ])
+    const names = lists.flatMap(({ items }) => items.map(({ metadata }) => metadata.name))
+    assert.ok(names.includes('system:public-info-viewer'))
+    assert.deepEqual(
+      names.filter(name => name.includes('openshift')),
+      [],
+    )
+    const node = await cluster.transportAs('system:node:a', 'system:nodes')
+    const labels = { 'node.openshift.io/os_id': 'rhcos', 'node-role.kubernetes.io/worker': '' }
+    const { status, json } = await ask(node, 'POST', '/api/v1/nodes', { metadata: { name: 'a', labels } })
+    assert.equal(status, 403)
+    assert.match(json.message, /node-role\.kubernetes\.io\/worker/)
+  }),
+)
+
+test(
+  'T-3: PodCertificateRequest is not served, as where its feature gate is off',
+  inCluster(async cluster => {
+    const admin = await asAdmin(cluster)
+    const group = '/apis/certificates.k8s.io/v1beta1'
+    for (const url of [
+      `${group}/podcertificaterequests`,
+      `${group}/namespaces/default/podcertificaterequests`,
+    ]) {
+      const { status, json } = await ask(admin, 'GET', url)
+      assert.deepEqual([status, json.message], [404, 'the server could not find the requested resource'])
+    }
+    const { json } = await ask(admin, 'GET', group)
+    assert.deepEqual(
+      json.resources.map(({ name }: { name: string }) => name),
+      ['clustertrustbundles'],
+    )
+  }),
+)
