@@ -1,6 +1,7 @@
 import { CertificateManager } from '../hold/certificate-manager.ts'
 import { createCertificateStore } from '../hold/certificate-store.ts'
 import type { KeyPair } from '../hold/key-pair.ts'
+import { createMemoryStore } from '../hold/memory-store.ts'
 import type { KeyAlgorithm } from '../keys/private-key.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { AgentOptions, AgentPorts } from './agent-options.ts'
@@ -30,7 +31,10 @@ export function createServingCertificate(parts: ServingCertificateOptions): Cert
   const name = serverTLSBootstrap ? 'kubelet-server' : 'kubelet'
   return new CertificateManager({
     name,
-    store: createCertificateStore({ disk, clock, log, directory: options.certDirectory, prefix: name }),
+    // Who keeps the client key in a token wants no private key on the disk: the serving pair is made anew at each start.
+    store: options.clientKeyToken
+      ? createMemoryStore()
+      : createCertificateStore({ disk, clock, log, directory: options.certDirectory, prefix: name }),
     clock,
     random,
     log,
