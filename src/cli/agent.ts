@@ -5,10 +5,13 @@ import { type Agent, startAgent } from '../agent/agent.ts'
 import type { CredentialPluginOptions, StaticPodOptions } from '../agent/agent-options.ts'
 import { serveHttps } from '../agent/serve-https.ts'
 import { hostPorts } from '../cluster/host-ports.ts'
+import { tokenTlsStarter } from '../cluster/token-tls-child.ts'
 import { RollcallError } from '../errors.ts'
 import { systemNet } from '../host/net.ts'
+import { cryptokiLoader } from '../host/pkcs11.ts'
 import { systemRpc } from '../host/rpc.ts'
 import { systemSpawn } from '../host/spawn.ts'
+import { type Pkcs11Uri, parsePkcs11Uri } from '../keys/pkcs11/uri.ts'
 import type { NodeAddress } from '../kube/types.ts'
 import { connectUndici } from '../kube/undici-transport.ts'
 import { parseIp } from '../x509/ip.ts'
@@ -34,6 +37,7 @@ interface AgentFlags {
   containerRuntimeEndpoint?: string
   staticPodsAsRoot: boolean
   credentialPlugin: CredentialPluginOptions[]
+  clientKey?: Pkcs11Uri
 }
 
 export function register(program: Command, io: CommandIo): void {
@@ -49,6 +53,11 @@ export function register(program: Command, io: CommandIo): void {
       '/var/lib/rollcall/kubeconfig',
     )
     .option('--cert-dir <dir>', 'where the pairs are kept', '/var/lib/rollcall/pki')
+    .option(
+      '--client-key <uri>',
+      "pkcs11: URI of a token in which the client certificate's keys are made, never to leave it; default: files",
+      parseClientKey,
+    )
     .option('--rotate-certificates', 'renew the client certificate before it lapses', false)
     .option('--server-tls-bootstrap', 'have the serving certificate issued by the cluster', false)
     .option('--address <ip>', 'where the HTTPS server listens', '0.0.0.0')
@@ -78,6 +87,7 @@ export function register(program: Command, io: CommandIo): void {
 
 async function agent(flags: AgentFlags, io: CommandIo): Promise<void> {
   const stopped = untilStopped()
+  const log = lineLog()
   const running = startAgent(
     {
       nodeName: flags.node,
@@ -91,16 +101,18 @@ async function agent(flags: AgentFlags, io: CommandIo): Promise<void> {
       port: flags.port,
       ...staticPodOptions(flags),
       credentialPlugins: flags.credentialPlugin,
+      ...(flags.clientKey && { clientKeyToken: flags.clientKey }),
     },
     {
       ...hostPorts,
-      log: lineLog(),
+      log,
       connect: connectUndici,
       listen: serveHttps,
       spawn: systemSpawn,
       net: systemNet,
       connectRpc: systemRpc,
       environment: environmentOfProcess(),
+      ...(flags.clientKey && { token: { load: cryptokiLoader(), startTls: tokenTlsStarter(log) } }),
     },
   )
   announceReady(running, flags, io)
@@ -143,6 +155,16 @@ function staticPodOptions(flags: AgentFlags): { staticPods?: StaticPodOptions } 
       allowRoot,
     },
   }
+}
+
+function parseClientKey(text: string): Pkcs11Uri {
+  const uri = parsePkcs11Uri(text)
+  if (uri.object !== undefined || uri.id !== undefined)
+    throw new InvalidArgumentError(
+      'Keys are made as they are needed: name the token alone, without object and id.',
+    )
+  if (uri.modulePath === undefined) throw new InvalidArgumentError('Add ?module-path=/path/of/the/module.so.')
+  return uri
 }
 
 /** `unix:///path`, or the path alone as kubelets still take it. */

@@ -25,6 +25,7 @@ export const commands: Readonly<Record<string, () => Promise<CommandModule>>> = 
   completion: () => import('./completion.ts'),
   'complete-words': () => import('./complete-words.ts'),
   'fleet-process': () => import('./fleet-process.ts'),
+  'token-tls': () => import('./token-tls.ts'),
 }
 
 /** Adds all commands, or `asked` alone where there is such a one. */

@@ -149,14 +149,11 @@ export class CertificateManager {
     }
   }
 
-  /** The API answered 401 to the certificate with this serial number: back to the bootstrap credential. */
-  reportRejected(serial: string): void {
+  /** The certificate with this serial number is of no use (the API answered 401 …): back to the bootstrap credential. */
+  reportRejected(serial: string, why = `401 for the certificate with serial number ${serial}`): void {
     const next = transition.rejected(this.#state, serial, this.#chance(), this.#now())
     if (next === this.#state) return
-    this.#requestError = this.#trouble(
-      'the API rejects the certificate',
-      `401 for the certificate with serial number ${serial}`,
-    )
+    this.#requestError = this.#trouble('the API rejects the certificate', why)
     this.#change(next)
   }
 

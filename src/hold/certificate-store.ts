@@ -27,6 +27,8 @@ export interface CertificateStore {
    * one stays current (KEY_MISMATCH, X509_MALFORMED, or the disk's own error).
    */
   update(chain: string, key: Secret): Promise<StoredPair>
+  /** The keys of all pairs kept; undefined: a file cannot be read now, so there may be more. */
+  keys(): Promise<readonly Secret[] | undefined>
 }
 
 export interface CertificateStoreOptions {
@@ -188,5 +190,10 @@ export function createCertificateStore(options: CertificateStoreOptions): Certif
     log.warn('a certificate file cannot be used', { path, code, error: String(error) })
   }
 
-  return { currentPath, load, update }
+  async function keys(): Promise<readonly Secret[] | undefined> {
+    const { usable, unreadable } = await usablePairs()
+    return unreadable.length > 0 ? undefined : usable.map(({ key }) => key)
+  }
+
+  return { currentPath, load, update, keys }
 }

@@ -1,6 +1,7 @@
 import { RollcallError } from '../errors.ts'
-import { keyMatches, loadSigner, type PrivateKeySigner } from '../keys/private-key.ts'
+import { keyMatches, loadSigner } from '../keys/private-key.ts'
 import { Secret } from '../keys/secret.ts'
+import { readTokenKey, tokenKeyLabel } from '../keys/token-key.ts'
 import { type Certificate, parseCertificate } from '../x509/certificate.ts'
 import { decodePem, encodePem } from '../x509/pem.ts'
 
@@ -8,10 +9,9 @@ import { decodePem, encodePem } from '../x509/pem.ts'
 export interface KeyPair {
   /** PEM, leaf first. */
   chain: string
-  /** PEM. */
+  /** PEM: the key, or the reference to one in a token (keys/token-key.ts). */
   key: Secret
   leaf: Certificate
-  signer: PrivateKeySigner
 }
 
 /**
@@ -23,17 +23,21 @@ export function parseKeyPair(text: Secret): KeyPair {
   const certificates = blocks.filter(block => block.label === 'CERTIFICATE')
   const [first] = certificates
   if (!first) throw new RollcallError('X509_MALFORMED', 'The file holds no certificate.')
-  const keyBlock = blocks.find(block => block.label.endsWith('PRIVATE KEY'))
+  const keyBlock = blocks.find(({ label }) => label.endsWith('PRIVATE KEY') || label === tokenKeyLabel)
   if (!keyBlock)
     throw new RollcallError('KEY_MISMATCH', 'The file holds no private key beside the certificate.')
   const chain = certificates.map(block => encodePem('CERTIFICATE', block.bytes)).join('')
   const key = new Secret(encodePem(keyBlock.label, keyBlock.bytes))
   const leaf = parseCertificate(first.bytes)
-  const signer = loadSigner(key)
-  if (!keyMatches(signer, leaf)) {
+  if (!keyMatches(publicHalf(key), leaf)) {
     throw new RollcallError('KEY_MISMATCH', 'The certificate and the private key do not belong together.')
   }
-  return { chain, key, leaf, signer }
+  return { chain, key, leaf }
+}
+
+function publicHalf(key: Secret): { publicKey: Uint8Array } {
+  const inToken = readTokenKey(key)
+  return inToken ? { publicKey: inToken.spki } : loadSigner(key)
 }
 
 /** The certificates, leaf first, then the key (K-12). */

@@ -128,10 +128,10 @@ test('K-40: approved and issued gives the chain with the key of this attempt', a
   const chain = await issued()
   await answer({ conditions: [approved] })
   await answer({ conditions: [approved], certificate: base64(chain) })
-  const { signer, ...rest } = await waiting
+  const { key, ...rest } = await waiting
   assert.deepEqual(rest, { chain, requestName: 'csr-1' })
   const [leaf] = parseCertificatesPem(chain) as [Certificate]
-  assert.ok(keyMatches(signer, leaf))
+  assert.ok(keyMatches(key.signer, leaf))
   assert.equal(clock.pending(), 0)
 })
 

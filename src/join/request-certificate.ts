@@ -1,5 +1,7 @@
 import { RollcallError } from '../errors.ts'
-import { generateSigner, type KeyAlgorithm, keyMatches, type PrivateKeySigner } from '../keys/private-key.ts'
+import { generateSigner, type KeyAlgorithm, keyMatches } from '../keys/private-key.ts'
+import type { Secret } from '../keys/secret.ts'
+import type { Signer } from '../keys/signer.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { type CertificateSigningRequest, resources } from '../kube/types.ts'
 import type { Clock, Random } from '../ports.ts'
@@ -12,6 +14,8 @@ import { waitForCertificate } from './wait-for-certificate.ts'
 export interface CertificateRequestOptions {
   template: CertificateTemplate
   keyAlgorithm: KeyAlgorithm
+  /** Makes the attempt's key somewhere else than in memory; absent: in memory. */
+  newKey?(): Promise<AttemptKey>
   /** Authenticates with whatever credential the caller holds: bootstrap token, node certificate … */
   client: KubeClient
   clock: Clock
@@ -24,11 +28,18 @@ export interface CertificateRequestOptions {
   watchSeconds?: number
 }
 
+/** A key that was made for one attempt. */
+export interface AttemptKey {
+  signer: Signer
+  /** What is kept beside the certificate: the key in PEM, or what says where it is (keys/token-key.ts). */
+  stored: Secret
+}
+
 export interface IssuedCertificate {
   /** PEM, leaf first. */
   chain: string
   /** The key that was made for this attempt. */
-  signer: PrivateKeySigner
+  key: AttemptKey
   /** Name of the CertificateSigningRequest. */
   requestName: string
 }
@@ -49,7 +60,8 @@ const issuancePatience = 15 * 60_000
  */
 export async function requestCertificate(options: CertificateRequestOptions): Promise<IssuedCertificate> {
   const { template, client, signal } = options
-  const signer = await generateSigner(options.keyAlgorithm, options.random)
+  const key = await (options.newKey?.() ?? keyInMemory(options))
+  const { signer } = key
   const request = encodePem('CERTIFICATE REQUEST', await encodeSigningRequest(template, signer))
   const created = await client.create<CertificateSigningRequest>(
     resources.certificateSigningRequests,
@@ -73,11 +85,16 @@ export async function requestCertificate(options: CertificateRequestOptions): Pr
   })
   const chain = Buffer.from(issued, 'base64').toString()
   requireUsable(chain, signer, requestName)
-  return { chain, signer, requestName }
+  return { chain, key, requestName }
+}
+
+async function keyInMemory({ keyAlgorithm, random }: CertificateRequestOptions): Promise<AttemptKey> {
+  const signer = generateSigner(keyAlgorithm, random)
+  return { signer, stored: signer.exportPem() }
 }
 
 /** What was issued must parse and carry the key that the request was made with. */
-function requireUsable(chain: string, signer: PrivateKeySigner, requestName: string): void {
+function requireUsable(chain: string, signer: Signer, requestName: string): void {
   const leaf = parseIssued(chain, requestName)[0]
   if (!leaf) {
     throw new RollcallError('X509_MALFORMED', `${nameIt(requestName)} holds no certificate.`, { requestName })

@@ -59,6 +59,8 @@ export interface ConnectionConfig {
   bearerToken?: Secret
   /** Asked before each request instead of `bearerToken`: a token in a file is replaced while we run. */
   readBearerToken?(): Promise<Secret>
+  /** Through this unix socket instead of the server's address, e.g. to a helper that makes the TLS. */
+  socketPath?: string
 }
 
 /** Makes a Transport: undici in production (kube/undici-transport.ts), the simulator's network in a simulation. */

@@ -61,6 +61,7 @@ function createAgent(config: ConnectionConfig, connections: number | null): Agen
       // presented, and a distrusted CA not noticed.
       maxCachedSessions: 0,
       rejectUnauthorized: !config.insecureSkipTlsVerify,
+      ...(config.socketPath !== undefined && { socketPath: config.socketPath }),
       ...(config.tlsServerName && { servername: config.tlsServerName }),
       ...(config.server.startsWith('https:') && { secureContext: secureContext(config) }),
     },

@@ -5,7 +5,7 @@ import { sha256Hex } from '../../x509/fingerprint.ts'
 import { oids } from '../../x509/oid.ts'
 import type { KeyAlgorithm } from '../private-key.ts'
 import { type Attribute, cka, ckm, cko } from './cryptoki.ts'
-import { findKey } from './key-in-token.ts'
+import { publicKeyOf } from './key-in-token.ts'
 import type { Token } from './token.ts'
 
 /** What its CKA_ID is made of: the first bytes of the SHA-256 of the SubjectPublicKeyInfo. */
@@ -85,7 +85,7 @@ export async function generateKeyInToken(
         { type: cka.sign, value: true },
       ],
     )
-    const { spki } = findKey(connection, session, { object: label })
+    const spki = publicKeyOf(connection, session, made.publicKey)
     const id = Buffer.from(sha256Hex(spki), 'hex').subarray(0, idLength)
     for (const half of [made.publicKey, made.privateKey])
       cryptoki.setAttributes(session, half, [{ type: cka.id, value: id }])

@@ -32,6 +32,15 @@ export function findKey({ cryptoki, info }: Connection, session: Handle, match: 
       'TOKEN_KEY_ABSENT',
       `${where}: the public key with the CKA_ID of private key ${describe(match)} is missing; put it into the token too.`,
     )
+  return { privateKey, spki: publicKeyOf({ cryptoki }, session, publicKey) }
+}
+
+/** SubjectPublicKeyInfo in DER of a public key object. Throws X509_UNSUPPORTED_KEY. */
+export function publicKeyOf(
+  { cryptoki }: Pick<Connection, 'cryptoki'>,
+  session: Handle,
+  publicKey: Handle,
+): Uint8Array {
   const [keyType, ecParams, ecPoint, modulus, publicExponent] = cryptoki.attributes(session, publicKey, [
     cka.keyType,
     cka.ecParams,
@@ -39,7 +48,7 @@ export function findKey({ cryptoki, info }: Connection, session: Handle, match: 
     cka.modulus,
     cka.publicExponent,
   ])
-  return { privateKey, spki: spkiOf({ keyType, ecParams, ecPoint, modulus, publicExponent }) }
+  return spkiOf({ keyType, ecParams, ecPoint, modulus, publicExponent })
 }
 
 function template(keyClass: number, { object, id }: KeyMatch): Attribute[] {
