@@ -29,7 +29,7 @@ export function criRefusals(pod: StaticPod): string[] {
     const at = (why: string) => reasons.push(`container ${container.name}: ${why}`)
     for (const why of [...securityProblems(pod, container), ...mountProblems(pod, container)]) at(why)
     for (const [field, why] of resourceProblems(container)) {
-      if (!accepted.has(field)) at(why)
+      if (field === undefined || !accepted.has(field)) at(why)
     }
   }
   return reasons
@@ -70,14 +70,14 @@ function mountProblems({ spec }: StaticPod, container: Container): string[] {
   )
 }
 
-/** By the name with which the manifest can accept it. */
-function resourceProblems({ resources = {} }: Container): [field: string, why: string][] {
-  const problems: [string, string][] = []
+/** By the name with which the manifest can accept it; undefined: it cannot. */
+function resourceProblems({ resources = {} }: Container): [field: string | undefined, why: string][] {
+  const problems: [string | undefined, string][] = []
   for (const kind of ['limits', 'requests'] as const) {
     for (const [name, value] of Object.entries(resources[kind] ?? {})) {
       const at = `resources.${kind}[${name}]`
       if (parseQuantity(value) === undefined)
-        problems.push(['', `${at}: ${JSON.stringify(value)} is no quantity`])
+        problems.push([undefined, `${at}: ${JSON.stringify(value)} is no quantity`])
       else if (name === 'cpu' || name === 'memory') continue
       // A request of disk is for a scheduler, and there is none.
       else if (kind === 'requests' && name === 'ephemeral-storage') continue

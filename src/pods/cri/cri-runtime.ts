@@ -1,5 +1,5 @@
 import { RollcallError } from '../../errors.ts'
-import type { Clock, ConnectRpc, Disk, Log, Spawn } from '../../ports.ts'
+import { type Clock, type ConnectRpc, type Disk, type Log, type Spawn, sleep } from '../../ports.ts'
 import type { NodeFacts } from '../environment.ts'
 import type { StaticPod } from '../pod.ts'
 import type { ContainerRecord, Runtime, RuntimeCondition, RuntimeStream, StartOrder } from '../runtime.ts'
@@ -35,6 +35,9 @@ export interface CriRuntimeOptions {
   log: Log
 }
 
+/** Milliseconds that the end of the agent waits for containers that are being started. */
+const longestClose = 5000
+
 /** What there is once the runtime has answered. */
 interface Opened {
   cri: Cri
@@ -55,8 +58,10 @@ export class CriRuntime implements Runtime {
   readonly #listeners = new Set<() => void>()
   readonly #closing = new AbortController()
   readonly #rotation: LogRotation
-  /** Starts under way, by uid. */
-  readonly #busy = new Map<string, number>()
+  /** Everything that still waits for the runtime is given up. */
+  readonly #ending = new AbortController()
+  /** Starts under way, with the uid of their pod. */
+  readonly #starts = new Map<Promise<void>, string>()
   readonly #removals = new Map<string, Promise<void>>()
   #open: Opened | undefined
 
@@ -84,7 +89,7 @@ export class CriRuntime implements Runtime {
     const { stateDirectory, disk, connectRpc, endpoint, log } = this.#options
     await disk.makeDirectory(stateDirectory, 0o700)
     await takeLock(`${stateDirectory}/agent`, disk)
-    const cri = createCri(await connectRpc(endpoint), endpoint)
+    const cri = createCri(await connectRpc(endpoint), endpoint, this.#ending.signal)
     try {
       this.#open = await this.#connect(cri)
     } catch (error) {
@@ -118,26 +123,17 @@ export class CriRuntime implements Runtime {
   }
 
   async start(order: StartOrder): Promise<void> {
-    const { cri, watch, sandboxes, facts } = this.#opened
-    const { uid } = order.pod.metadata
-    if (watch.problem !== undefined) throw unavailable(watch.problem)
-    this.#busy.set(uid, (this.#busy.get(uid) ?? 0) + 1)
+    const { problem } = this.#opened.watch
+    if (problem !== undefined) throw unavailable(problem)
+    const start = this.#start(order)
+    this.#starts.set(start, order.pod.metadata.uid)
     try {
-      await startContainer(order, {
-        ...this.#options,
-        cri,
-        watch,
-        sandboxes,
-        facts: { ...facts, ...this.#options.node() },
-        signal: this.#closing.signal,
-      })
+      await start
     } catch (error) {
       throw isUnavailable(error) ? unavailable(error) : error
     } finally {
-      const left = (this.#busy.get(uid) ?? 1) - 1
-      if (left > 0) this.#busy.set(uid, left)
-      else this.#busy.delete(uid)
-      await watch.refresh()
+      this.#starts.delete(start)
+      await this.#opened.watch.refresh()
     }
   }
 
@@ -190,6 +186,11 @@ export class CriRuntime implements Runtime {
   async close(): Promise<void> {
     this.#closing.abort()
     await this.#rotation.stop()
+    const waited = new AbortController()
+    const starts = Promise.allSettled(this.#starts.keys())
+    await Promise.race([starts, sleep(this.#options.clock, longestClose, waited.signal)])
+    waited.abort()
+    this.#ending.abort()
     await this.#open?.watch.stop()
     this.#open?.cri.close()
   }
@@ -197,6 +198,18 @@ export class CriRuntime implements Runtime {
   get #opened(): Opened {
     if (!this.#open) throw unavailable('The container runtime has not been reached yet.')
     return this.#open
+  }
+
+  #start(order: StartOrder): Promise<void> {
+    const { cri, watch, sandboxes, facts } = this.#opened
+    return startContainer(order, {
+      ...this.#options,
+      cri,
+      watch,
+      sandboxes,
+      facts: { ...facts, ...this.#options.node() },
+      signal: this.#closing.signal,
+    })
   }
 
   #running(): ContainerRecord[] {
@@ -213,7 +226,7 @@ export class CriRuntime implements Runtime {
       cri,
       name,
       agent: stateDirectory,
-      busy: () => new Set(this.#busy.keys()),
+      busy: () => new Set(this.#starts.values()),
       onChange: () => {
         for (const listener of [...this.#listeners]) listener()
       },

@@ -157,9 +157,10 @@ const pullLimit = 900_000
 export type Cri = ReturnType<typeof createCri>
 
 /**
- * The calls. All reject with RollcallError CRI_FAILED; `details.status` is the gRPC status. `endpoint` is for messages.
+ * The calls. All reject with RollcallError CRI_FAILED; `details.status` is the gRPC status. `endpoint` is for messages;
+ * `ending` gives up all calls.
  */
-export function createCri(rpc: Rpc, endpoint: string) {
+export function createCri(rpc: Rpc, endpoint: string, ending?: AbortSignal) {
   const call = async <T>(
     method: string,
     request: [message: string, value: object],
@@ -172,7 +173,7 @@ export function createCri(rpc: Rpc, endpoint: string) {
       const bytes = encode(...request)
       const answer = await rpc.call(`/runtime.v1.${service}/${method}`, bytes, {
         milliseconds,
-        ...(signal && { signal }),
+        signal: AbortSignal.any([signal, ending].filter(one => one !== undefined)),
       })
       return decode<T>(response, answer)
     } catch (error) {

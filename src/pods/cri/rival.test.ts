@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { asynchronousDisk, MachineDisk } from '../../fleet/simulated/disk.ts'
+import { SeededRandom } from '../../fleet/simulated/random.ts'
+import { createManualClock } from '../../testing/manual-clock.ts'
+import type { PodSandbox } from './cri.ts'
+import { foreignPods, kubeletProcess, rivalProblem } from './rival.ts'
+
+async function machineWith(
+  processes: Record<string, [comm: string, words: string[]]>,
+  files: Record<string, string> = {},
+) {
+  const disk = asynchronousDisk(
+    new MachineDisk(new SeededRandom('rival'), createManualClock(0)),
+    async call => call(),
+  )
+  await disk.makeDirectory('/proc', 0o755)
+  await disk.makeDirectory('/etc', 0o755)
+  for (const [id, [comm, words]] of Object.entries(processes)) {
+    await disk.makeDirectory(`/proc/${id}`, 0o755)
+    await disk.write(`/proc/${id}/comm`, `${comm}\n`, { mode: 0o444 })
+    await disk.write(`/proc/${id}/cmdline`, words.join('\0'), { mode: 0o444 })
+  }
+  for (const [path, text] of Object.entries(files)) await disk.write(path, text, { mode: 0o644 })
+  return disk
+}
+
+const containerd = 'unix:///run/containerd/containerd.sock'
+const other = 'unix:///run/other.sock'
+
+test('a kubelet is known by its process, and by the socket that its flags, file or default name', async () => {
+  const config = `kind: KubeletConfiguration\ncontainerRuntimeEndpoint: ${other}\n`
+  const cases: [words: string[], containerd: boolean, other: boolean][] = [
+    [['kubelet'], true, false],
+    [['kubelet', `--container-runtime-endpoint=${other}`], false, true],
+    [['kubelet', '--container-runtime-endpoint', '/var/run/containerd/containerd.sock'], true, false],
+    [['kubelet', '--config=/etc/kubelet.yaml'], false, true],
+    [['kubelet', '--config=/etc/missing.yaml'], true, false],
+  ]
+  for (const [words, onContainerd, onOther] of cases) {
+    const disk = await machineWith(
+      { 7: ['kubelet', words], 8: ['node', ['node']] },
+      { '/etc/kubelet.yaml': config },
+    )
+    assert.equal(await kubeletProcess(containerd, disk), onContainerd ? 7 : undefined, words.join(' '))
+    assert.equal(await kubeletProcess(other, disk), onOther ? 7 : undefined, words.join(' '))
+  }
+})
+
+test('pods of a kubelet are those that are ready and not ours; each is named', () => {
+  const sandbox = (name: string, labels: Record<string, string> = {}, state = 0): PodSandbox => ({
+    id: name,
+    state,
+    createdAt: 0,
+    labels: { 'io.kubernetes.pod.name': name, 'io.kubernetes.pod.namespace': 'kube-system', ...labels },
+    annotations: {},
+  })
+  const pods = foreignPods([
+    sandbox('proxy'),
+    sandbox('ours', { 'rollcall.dev/managed': 'true' }),
+    sandbox('dead', {}, 1),
+    { ...sandbox('crictl'), labels: {} },
+  ])
+  assert.deepEqual(pods, ['kube-system/proxy'])
+  assert.equal(rivalProblem(containerd, [], undefined), undefined)
+  assert.match(
+    rivalProblem(containerd, pods, 7) ?? '',
+    /^A kubelet \(process 7\) uses the same runtime, unix:\S+, with the pods kube-system\/proxy\. It stops pods/,
+  )
+})
