@@ -1,6 +1,8 @@
 import { test } from 'node:test'
 import { type Case, servingCases } from '../../testing/judged-cases.ts'
 import { asking, createdAt, withAddresses } from '../../testing/judged-request.ts'
+import { Inventory } from '../inventory/inventory.ts'
+import { parseInventory } from '../inventory/parse-inventory.ts'
 
 const afterWaiting = { now: createdAt + 300_000 }
 /** Names of the cluster itself. */
@@ -14,8 +16,52 @@ const reserved = [
 ]
 const many = Array.from({ length: 101 }, (_, index) => `n${index}.example.net`)
 
-// E20, E21, E24 are about DNS and templates as evidence, which Rollcall does not take: docs/reference/approver-cases.md.
+// What a name resolves to is no evidence (whoever runs the zone would decide), so nothing here resolves any.
+const cloud = new Inventory('inventory of instances')
+cloud.read(
+  parseInventory({ 'i.yaml': 'nodes: { worker-1: { names: [worker-1.zone-a.c.project.internal] } }' }),
+)
+const byCloud = {
+  evidence: [cloud],
+  policy: { evidence: 'Inventory', allowedRanges: [], inventory: { file: 'i.yaml' } } as const,
+}
 const cases: Case[] = [
+  [
+    'E20 a name of the Node and an address that is nowhere',
+    asking(['worker-1'], ['9.9.9.9']),
+    'Wait',
+    'SanUnproven',
+  ],
+  [
+    'E20 the same when waiting is over',
+    { ...asking(['worker-1'], ['9.9.9.9']), ...afterWaiting },
+    'Deny',
+    'SanUnproven',
+  ],
+  [
+    'E21 a name that nothing resolves, and an address, both on the Node',
+    asking(['w1.example.net']),
+    'Approve',
+    'SansProven',
+  ],
+  [
+    'E24 the name of an instance in its zone and project, from an inventory',
+    { ...byCloud, ...asking(['worker-1.zone-a.c.project.internal'], []) },
+    'Approve',
+    'SansProven',
+  ],
+  ...[
+    'worker-1.zone-b.c.project.internal',
+    'worker-1.zone-a.c.other.internal',
+    'i1.zone-a.c.project.internal',
+  ].map(
+    (name): Case => [
+      `E24 of another zone, project or instance: ${name}`,
+      { ...byCloud, ...asking([name], []) },
+      'Wait',
+      'SanUnproven',
+    ],
+  ),
   ['E1 the host name only', asking(['worker-1'], []), 'Approve', 'SansProven'],
   [
     'E2 internal and external names',

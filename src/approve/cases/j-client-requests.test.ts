@@ -1,14 +1,35 @@
 import { test } from 'node:test'
 import { bothGroups, type Case, clientCases } from '../../testing/judged-cases.ts'
 import { extension, withSubject } from '../../testing/judged-request.ts'
+import { Inventory } from '../inventory/inventory.ts'
+import { parseInventory } from '../inventory/parse-inventory.ts'
 
 const self = { tried: ['selfnodeclient'], allowed: 'selfnodeclient' } as const
 const strict = { evidence: 'NodeStatus', allowedRanges: [], rebootstrap: 'deny' } as const
 const using = (...usages: string[]) => ({ spec: { usages } })
 const [signature, encipherment] = ['digital signature', 'key encipherment']
 
-// J2, J8, J10 and J16 are about Machines, which Rollcall does not read: docs/reference/approver-cases.md.
+// J8, J10 and J16 are about Machines, which Rollcall does not read: docs/reference/approver-cases.md.
+/** Bare metal as its owner writes it down. */
+const written = (name: string) => {
+  const inventory = new Inventory('inventory')
+  inventory.read(parseInventory({ 'i.yaml': `nodes: { worker-1: { names: [${name}] } }` }))
+  return { evidence: [inventory] }
+}
+
 const cases: Case[] = [
+  [
+    'J2 the inventory writes the name in upper case',
+    written('WORKER-1.example.net'),
+    'Approve',
+    'AutoApproved',
+  ],
+  [
+    'J2 the inventory writes the name with a dot',
+    written('worker-1.example.net.'),
+    'Approve',
+    'AutoApproved',
+  ],
   ['J1 a bootstrapping node without a Node', { nodes: [] }, 'Approve', 'AutoApproved'],
   ['J4 four usages', using(signature, encipherment, 'client auth', 'server auth'), 'Deny', 'UsagesInvalid'],
   ['J4 server auth instead', using(signature, encipherment, 'server auth'), 'Deny', 'UsagesInvalid'],
