@@ -4,6 +4,7 @@ import { definitionOf } from '../../kube/rollcall/definition.ts'
 import { seededRandom } from '../../testing/seeded-random.ts'
 import { customResourceDefinitions } from '../resources/customresourcedefinitions.ts'
 import { smallApi } from '../testing/small-api.ts'
+import { customResource } from './custom-resource.ts'
 import { putDefinitions } from './put-definitions.ts'
 import { timetable } from './testing/timetable.ts'
 
@@ -50,5 +51,23 @@ test('a start changes no definition that is right, brings an older one up, and r
   assert.equal(changed?.spec.names.shortNames, undefined)
   await putDefinitions([], { store, clock, random })
   assert.deepEqual((await read()).items, [])
+  await api.close()
+})
+
+test('objects that are older than the schema get its new defaults', async () => {
+  const { api, store, clock, call } = smallApi({ resources: [customResource(timetable)] })
+  await putDefinitions([timetable], { store, clock, random })
+  const collection = '/apis/rollcall.dev/v1alpha1/timetables'
+  await call('POST', collection, { metadata: { name: 'x' }, spec: { from: 'a', cars: 1 } })
+  const spec = {
+    ...timetable.spec,
+    properties: { ...timetable.spec.properties, class: { type: 'string', default: 'second' } as const },
+  }
+  await putDefinitions([{ ...timetable, spec }], { store, clock, random })
+  const read = () => call<{ spec: unknown; metadata: { resourceVersion: string } }>('GET', `${collection}/x`)
+  const filled = await read()
+  assert.deepEqual(filled.spec, { from: 'a', to: 'anywhere', class: 'second', cars: 1 })
+  await putDefinitions([{ ...timetable, spec }], { store, clock, random })
+  assert.deepEqual(await read(), filled)
   await api.close()
 })
