@@ -1,14 +1,15 @@
 /** Which Nodes claim which names and addresses, kept up to date Node by Node: cluster-wide uniqueness in O(1). */
 import type { KubeNode } from '../kube/types.ts'
 import { parseIp } from '../x509/ip.ts'
-import { canonicalAddress, canonicalDns } from './canonical-name.ts'
+import { canonicalAddress, ownName } from './canonical-name.ts'
 import type { AddressClaims, Claim } from './facts.ts'
 import { IpPrefixes, rangeOrNone } from './ip-prefixes.ts'
 import type { IpRange } from './ip-range.ts'
 
 /** What a Node claims: its own name and all of status.addresses, in canonical form. */
 export function claimedBy(node: KubeNode): Set<string> {
-  const claims = new Set([canonicalDns(node.metadata.name)])
+  const name = ownName(node.metadata.name)
+  const claims = new Set(name === undefined ? [] : [name])
   for (const { address } of node.status?.addresses ?? [])
     if (address) claims.add(canonicalAddress(address).text)
   return claims
@@ -72,7 +73,7 @@ export class AddressIndex implements AddressClaims {
 
   claims(canonical: string): readonly Claim[] {
     const exact = this.holders(canonical).map((nodeName): Claim => {
-      const source = canonicalDns(nodeName) === canonical ? 'metadata.name' : 'status.addresses'
+      const source = ownName(nodeName) === canonical ? 'metadata.name' : 'status.addresses'
       return { nodeName, source, since: this.#nodes.get(nodeName)?.claims.get(canonical) ?? 0 }
     })
     const address = this.#podRanges.size > 0 ? parseIp(canonical) : undefined

@@ -15,6 +15,14 @@ export function canonicalAddress(address: string): { ip: boolean; text: string }
   return bytes ? { ip: true, text: canonicalIp(bytes) } : { ip: false, text: canonicalDns(address) }
 }
 
+/**
+ * The name as which nobody but the Node of this name can be certified, in canonical form. Undefined for a Node that is
+ * named like an address: whoever holds a bootstrap token chooses the name, and an address belongs to who has it (K-73).
+ */
+export function ownName(nodeName: string): string | undefined {
+  return parseIp(nodeName) ? undefined : canonicalDns(nodeName)
+}
+
 /** DNS-1123 subdomain, what a Node's metadata.name must be: lower case, at most 253 characters. */
 export function isNodeName(name: string): boolean {
   return name.length <= 253 && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/.test(name)

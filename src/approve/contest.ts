@@ -3,7 +3,7 @@
  * certificate, the earlier claim, the earlier Node. Nothing a node does later takes away what another one has.
  */
 
-import { canonicalDns, canonicalIp } from './canonical-name.ts'
+import { canonicalIp, ownName } from './canonical-name.ts'
 import { embeddedIpv4 } from './embedded-ipv4.ts'
 import { assess, providersOf, type SanAssessment } from './evidence/assessment.ts'
 import { ownNameStrength, strengthOf } from './evidence/level.ts'
@@ -81,7 +81,7 @@ function contestsOver(facts: ReadFacts, self: string, { san, proofs }: SanAssess
 
 /** What the node itself brings; `strengths` of its own evidence. */
 function standingOf(facts: ReadFacts, self: string, canonical: string, strengths: number[]): Standing {
-  const named = canonicalDns(self) === canonical ? ownNameStrength : 0
+  const named = ownName(self) === canonical ? ownNameStrength : 0
   const claims = facts.claims.claims(canonical).filter(({ nodeName }) => nodeName === self)
   const until = facts.certified
     ?.holders(canonical, facts.now)

@@ -2,6 +2,8 @@
  * The Node's status.addresses while nodes cannot write them: only as long as the admission policy that we ship is seen in
  * force, and only for Nodes that were made under it. Older ones may have written theirs before.
  */
+import type { KubeNode } from '../../kube/types.ts'
+import { canonicalAddress } from '../canonical-name.ts'
 import type { ReadFacts } from '../facts.ts'
 import { evidenceFor } from '../node-status-evidence.ts'
 import { termsOf } from '../policy-terms.ts'
@@ -31,7 +33,7 @@ export function protectedNodeStatus(facts: ReadFacts): EvidenceProvider | undefi
           : { proven }
       if (node?.metadata.name !== nodeName || !isUnder(facts, nodeName)) return { proven }
       for (const san of sans) {
-        const source = evidenceFor(san, node)
+        const source = nameAsAddress(san, node) ? undefined : evidenceFor(san, node)
         if (source !== undefined) proven.set(san.canonical, `${source} (protected)`)
       }
       return { proven }
@@ -39,10 +41,17 @@ export function protectedNodeStatus(facts: ReadFacts): EvidenceProvider | undefi
     holders(canonical) {
       const claims = protection?.inForce ? facts.claims.claims(canonical) : []
       return claims.flatMap(({ nodeName, source }) =>
-        source === 'status.addresses' && isUnder(facts, nodeName) ? [nodeName] : [],
+        source === 'status.addresses' && nodeName !== canonical && isUnder(facts, nodeName) ? [nodeName] : [],
       )
     },
   }
+}
+
+/** A node may list its own name as Hostname also under the protection, and chose that name itself. */
+function nameAsAddress({ kind, canonical }: RequestedSan, { metadata, status }: KubeNode): boolean {
+  if (kind !== 'IP' || canonical !== metadata.name) return false
+  const addresses = (status?.addresses ?? []).filter(({ type }) => type !== 'Hostname')
+  return !addresses.some(({ address }) => canonicalAddress(address).text === canonical)
 }
 
 /** Why what the Node lists does not count, for a verdict. */
