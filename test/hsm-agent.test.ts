@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict'
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, afterEach, before, suite, test } from 'node:test'
+import { type Agent, startAgent } from '../src/agent/agent.ts'
+import { hostPorts } from '../src/cluster/host-ports.ts'
+import { tokenTlsStarter } from '../src/cluster/token-tls-child.ts'
+import { parseKeyPair } from '../src/hold/key-pair.ts'
+import { systemNet } from '../src/host/net.ts'
+import { cryptokiLoader } from '../src/host/pkcs11.ts'
+import type { Cryptoki, LoadCryptoki } from '../src/keys/pkcs11/cryptoki.ts'
+import { destroyKey, generateKeyInToken, keyLabels } from '../src/keys/pkcs11/generate-key.ts'
+import { openToken } from '../src/keys/pkcs11/token.ts'
+import { parsePkcs11Uri } from '../src/keys/pkcs11/uri.ts'
+import { Secret } from '../src/keys/secret.ts'
+import { readTokenKey } from '../src/keys/token-key.ts'
+import { connectUndici } from '../src/kube/undici-transport.ts'
+import { recordingLog } from '../src/testing/recording-log.ts'
+import { eventually } from './support/eventually.ts'
+import { type RollcallProcess, startRollcall, temporaryFolder } from './support/rollcall-process.ts'
+import { softHsm, whyNoSoftHsm } from './support/softhsm.ts'
+
+const pin = '86427531'
+
+/** Why TLS with a key in a token cannot be tried; false: it can. */
+function whyNoTls(): string | false {
+  const engine = '/usr/lib/*/engines-3/pkcs11.so'
+  if (globSync(engine).length === 0) return `${engine} is missing: libengine-pkcs11-openssl`
+  const client = '/usr/lib/*/pkcs11/p11-kit-client.so'
+  return globSync(client).length === 0 && `${client} is missing: p11-kit-modules`
+}
+
+suite('a node whose client key is in a PKCS#11 token', { skip: whyNoSoftHsm() || whyNoTls() }, () => {
+  const hsm = softHsm('node', pin)
+  process.env.SOFTHSM2_CONF = hsm.environment.SOFTHSM2_CONF
+  const folder = temporaryFolder()
+  const uri = parsePkcs11Uri(hsm.uri('token=node'))
+  let logins = 0
+  const load = counting(cryptokiLoader(), () => logins++)
+  const token = openToken({ ...hostPorts, uri, load })
+  let server: RollcallProcess
+  /** Milliseconds that the agent's wall clock is ahead. */
+  let ahead = 0
+  const clock = { ...hostPorts.clock, now: () => Date.now() + ahead }
+  let agent: Agent | undefined
+  let log = recordingLog()
+
+  before(async () => {
+    server = startRollcall([
+      'server',
+      '--dir',
+      join(folder.path, 'server'),
+      '--port',
+      '0',
+      '--cert-lifetime',
+      '1h',
+    ])
+    await server.ready
+  })
+  afterEach(() => stop())
+  after(async () => {
+    token.close()
+    await server?.stop()
+    folder.remove()
+    hsm.remove()
+  })
+
+  function start(): Agent {
+    log = recordingLog()
+    agent = startAgent(
+      {
+        nodeName: 'n1',
+        addresses: [{ type: 'InternalIP', address: '127.0.0.1' }],
+        certDirectory: join(folder.path, 'node/pki'),
+        kubeconfigPath: join(folder.path, 'node/kubeconfig'),
+        bootstrapKubeconfigPath: join(folder.path, 'server/bootstrap.kubeconfig'),
+        rotateCertificates: true,
+        clockCheckSeconds: 1,
+        leaseRenewIntervalSeconds: 1,
+        clientKeyToken: uri,
+      },
+      {
+        ...hostPorts,
+        clock,
+        log,
+        net: systemNet,
+        connect: connectUndici,
+        token: { load, startTls: tokenTlsStarter(log) },
+      },
+    )
+    return agent
+  }
+  async function stop(): Promise<void> {
+    ahead = 0
+    await agent?.stop()
+    agent = undefined
+  }
+
+  const current = () => readFileSync(join(folder.path, 'node/pki/kubelet-client-current.pem'), 'utf8')
+  const inForce = () => parseKeyPair(new Secret(current()))
+  const labels = async () => (await keyLabels(token)).filter(label => label.startsWith('rollcall/n1/client/'))
+  const joined = (running: Agent) =>
+    eventually(
+      'the node has joined',
+      () => running.status().registered && running.status().client.state === 'Valid',
+    )
+  /** Another certificate than this one is in force, on the disk, and the API takes it. */
+  const replaced = (running: Agent, serial: string | undefined) =>
+    eventually('the certificate is replaced', () => {
+      const { client, registered, lastError } = running.status()
+      const fine = client.state === 'Valid' && registered && lastError === undefined
+      return fine && client.serial !== serial && client.serial === serialOnDisk()
+    })
+
+  /**
+   * The agent's clock is ahead whenever it does not ask, until it was asked for this reason `times` times, or as often as
+   * it takes to get another certificate; what is issued is judged by the right time.
+   */
+  async function leap(
+    running: Agent,
+    minutes: number,
+    cause: string,
+    times = Number.POSITIVE_INFINITY,
+  ): Promise<void> {
+    const { serial } = running.status().client
+    const done = Promise.withResolvers<void>()
+    let asked = 0
+    const look = () => {
+      const { client } = running.status()
+      if (client.requesting === cause) asked++
+      const over = client.serial !== serial || (asked >= times && !client.requesting)
+      ahead = client.requesting || over ? 0 : minutes * 60_000
+      if (over) done.resolve()
+    }
+    const end = running.onChange(look)
+    look()
+    await done.promise
+    end()
+  }
+
+  test('bootstrap: the key is made in the token, signs the request and the TLS; no private key and no PIN is on the disk', async () => {
+    await joined(start())
+    const reference = readTokenKey(inForce().key)
+    assert.deepEqual(await labels(), [reference?.label])
+    for (const path of globSync(join(folder.path, 'node/**'), { withFileTypes: true })) {
+      if (!path.isFile()) continue
+      const text = readFileSync(join(path.parentPath, path.name), 'latin1')
+      assert.ok(!text.includes('PRIVATE KEY') && !text.includes(pin), path.name)
+    }
+    assert.ok(!JSON.stringify([log.lines, log.fields]).includes(pin))
+  })
+
+  test('rotate, and crash between key and certificate: a new key each time; keys without a certificate are destroyed', async () => {
+    const running = start()
+    await joined(running)
+    const before = readTokenKey(inForce().key)?.label
+    // What a crash leaves that came after the key and before its certificate.
+    await generateKeyInToken(token, 'rollcall/n1/client/20260101T000000Z.0', 'ECDSA-P256')
+    const { serial } = running.status().client
+    await leap(running, 56, 'renewal')
+    await replaced(running, serial)
+    const now = readTokenKey(inForce().key)?.label
+    assert.notEqual(now, before)
+    assert.deepEqual(new Set(await labels()), new Set([before, now]))
+  })
+
+  test('lapse and return: with a new key, by the bootstrap credential', async () => {
+    const running = start()
+    await joined(running)
+    const { serial } = running.status().client
+    await leap(running, 200, 'expired')
+    await replaced(running, serial)
+  })
+
+  test('token removed: it is said, and when it is back the renewal goes on', async () => {
+    const running = start()
+    await joined(running)
+    const { serial } = running.status().client
+    hsm.pull()
+    await leap(running, 56, 'renewal', 1)
+    await eventually('it is said', () =>
+      running.status().client.lastError?.includes('token "node" is not there'),
+    )
+    assert.equal(running.status().client.state, 'Valid')
+    hsm.putBack()
+    await leap(running, 56, 'renewal')
+    await replaced(running, serial)
+
+    await stop()
+    hsm.pull()
+    const again = start()
+    await eventually('it is said', () => again.status().lastError?.includes('token "node" is not there'))
+    hsm.putBack()
+    await joined(again)
+  })
+
+  test('key destroyed: the node goes back to the bootstrap credential and has a new one', async () => {
+    const serial = serialOnDisk()
+    for (const label of await labels()) await destroyKey(token, label)
+    const running = start()
+    await replaced(running, serial)
+    assert.ok((await labels()).includes(readTokenKey(inForce().key)?.label ?? ''))
+  })
+
+  test('wrong PIN: it is tried once, said, and the right one in the file is taken', async () => {
+    token.close()
+    writeFileSync(hsm.pinFile, '99999999\n')
+    const before = logins
+    const running = start()
+    await eventually('it is said', () => running.status().lastError?.includes('PIN'))
+    const said = () => log.lines.filter(line => line.includes('cannot report')).length
+    await eventually('more than one attempt was made', () => logins > before && said() > 0)
+    assert.equal(logins - before, 1)
+    writeFileSync(hsm.pinFile, `${pin}\n`)
+    await joined(running)
+  })
+
+  function serialOnDisk(): string {
+    return BigInt(`0x${Buffer.from(inForce().leaf.serialNumber).toString('hex')}`).toString()
+  }
+})
+
+function counting(load: LoadCryptoki, onLogin: () => void): LoadCryptoki {
+  let counted: Cryptoki | undefined
+  return async path => {
+    const real = await load(path)
+    const login: Cryptoki['login'] = (session, pin) => {
+      onLogin()
+      real.login(session, pin)
+    }
+    counted ??= Object.create(real, { login: { value: login } }) as Cryptoki
+    return counted
+  }
+}
