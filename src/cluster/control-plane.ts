@@ -115,7 +115,7 @@ async function start(
   keepServingCertificate(running, options, pkiOptions, cleanups)
   if (options.policy) {
     await publishPolicy(client, options.policy, log)
-    const ledger = openSqliteLedger({ path: directory.ledger, clock, log })
+    const ledger = await openSqliteLedger({ path: directory.ledger, clock, log })
     cleanups.push(() => ledger.close())
     const controllers = await startOwnControllers(options, pki, loopback, metrics, ledger)
     cleanups.push(() => controllers.stop())

@@ -23,23 +23,23 @@ const open = (name: string, clock = createManualClock(start), log = recordingLog
   openSqliteLedger({ path: join(folder, name), clock, log })
 
 test('what was recorded is read after it was closed; the same leaf twice is one, of another CA it is another', async () => {
-  const first = open('reopened')
+  const first = await open('reopened')
   const entry = madeLeaf(start + hour)
   const other = { ...entry, issuerFingerprint: 'f'.repeat(64) }
   await Promise.all([first.record(entry), first.record(entry), first.record(other)])
   await first.record(entry)
-  first.close()
-  const again = open('reopened')
+  await first.close()
+  const again = await open('reopened')
   const { fingerprint: _f, subject: _s, certificate: _c, request, ...leaf } = entry
   const read = { ...leaf, request: { name: request.name } }
   assert.deepEqual(await allOf(again.issued), [read, { ...read, issuerFingerprint: other.issuerFingerprint }])
-  again.close()
+  await again.close()
   assert.equal(statSync(join(folder, 'reopened')).mode & 0o777, 0o600)
 })
 
 test('leaves that ended are not read; the first one recorded a day later drops them', async () => {
   const clock = createManualClock(start)
-  const ledger = open('pruned', clock)
+  const ledger = await open('pruned', clock)
   await ledger.record(madeLeaf(start, { serialNumber: '01' }))
   assert.deepEqual(await allOf(ledger.issued), [])
   const lines = () => {
@@ -54,7 +54,7 @@ test('leaves that ended are not read; the first one recorded a day later drops t
   await clock.advance(1)
   await ledger.record(madeLeaf(start + 48 * hour, { serialNumber: '03' }))
   assert.equal(lines(), 2)
-  ledger.close()
+  await ledger.close()
 })
 
 test('a process that is killed while it records loses nothing that it was told is recorded', async () => {
@@ -75,9 +75,9 @@ test('a process that is killed while it records loses nothing that it was told i
     if (told.length === 40) child.kill('SIGKILL')
   }
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
-  const ledger = open('killed')
+  const ledger = await open('killed')
   const kept = new Set((await allOf(ledger.issued)).map(({ serialNumber }) => serialNumber))
-  ledger.close()
+  await ledger.close()
   assert.ok(told.length >= 40)
   assert.deepEqual(
     told.filter(serial => !kept.has(serial)),
@@ -92,7 +92,7 @@ function endlessWriter(path: string): string {
     import { openSqliteLedger } from ${at('./sqlite-ledger.ts')}
     import { madeLeaf } from ${at('../testing/made-leaf.ts')}
     const clock = { now: () => ${start} }
-    const ledger = openSqliteLedger({ path: ${JSON.stringify(path)}, clock })
+    const ledger = await openSqliteLedger({ path: ${JSON.stringify(path)}, clock })
     for (let number = 0; ; number++) {
       const serialNumber = number.toString(16).padStart(8, '0')
       await ledger.record(madeLeaf(${start + hour}, { serialNumber }))
@@ -105,19 +105,19 @@ test('a file that is no whole ledger is refused in one sentence, and left as it 
   writeFileSync(path, 'x'.repeat(8192))
   const refused = (error: unknown) =>
     hasCode(error, 'STORAGE_FAILED') && /move it away to go on without it/.test(error.message)
-  assert.throws(() => open('damaged'), refused)
+  await assert.rejects(open('damaged'), refused)
   assert.equal(statSync(path).size, 8192)
   rmSync(path)
-  const ledger = open('damaged')
+  const ledger = await open('damaged')
   for (let number = 0; number < 50; number++)
     await ledger.record(madeLeaf(start + hour, { serialNumber: number.toString(16).padStart(2, '0') }))
-  ledger.close()
+  await ledger.close()
   truncateSync(path, 8192)
-  assert.throws(() => open('damaged'), refused)
+  await assert.rejects(open('damaged'), refused)
 })
 
 test('what cannot be written is refused, and nothing of it is kept', async () => {
-  const ledger = open('refusing')
+  const ledger = await open('refusing')
   const other = new DatabaseSync(join(folder, 'refusing'))
   other.exec('BEGIN EXCLUSIVE')
   await assert.rejects(ledger.record(madeLeaf(start + hour)), error => hasCode(error, 'STORAGE_FAILED'))
@@ -126,5 +126,5 @@ test('what cannot be written is refused, and nothing of it is kept', async () =>
   assert.deepEqual(await allOf(ledger.issued), [])
   await ledger.record(madeLeaf(start + hour))
   assert.equal((await allOf(ledger.issued)).length, 1)
-  ledger.close()
+  await ledger.close()
 })

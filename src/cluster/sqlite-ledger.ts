@@ -1,14 +1,15 @@
-import { closeSync, openSync } from 'node:fs'
+import { once } from 'node:events'
 import { DatabaseSync } from 'node:sqlite'
-import { logSize, missingPages } from '../apiserver/storage/sqlite-damage.ts'
+import { Worker } from 'node:worker_threads'
 import { RollcallError } from '../errors.ts'
 import type { Clock, Log } from '../ports.ts'
 import { decodeLeaf, encodeLeaf, forgottenBefore, type Leaf } from '../sign/leaf.ts'
 import type { LastingLedger, LedgerEntry } from '../sign/ledger.ts'
+import type { FromLedger, LedgerRow, ToLedger } from './ledger-thread.ts'
 
 export interface SqliteLedger extends LastingLedger {
   /** After what was being recorded; nothing can be recorded any more. */
-  close(): void
+  close(): Promise<void>
 }
 
 export interface SqliteLedgerOptions {
@@ -19,108 +20,112 @@ export interface SqliteLedgerOptions {
 }
 
 interface Waiting {
-  entry: LedgerEntry
+  row: LedgerRow
   resolve(): void
   reject(error: Error): void
 }
 
-/** Serial numbers are unique to their CA only (RFC 5280 section 4.1.2.2). */
-const schema = `
-  CREATE TABLE IF NOT EXISTS leaves (
-    ca TEXT NOT NULL,
-    serial TEXT NOT NULL,
-    not_after INTEGER NOT NULL,
-    leaf TEXT NOT NULL,
-    PRIMARY KEY (ca, serial)
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX IF NOT EXISTS leaves_by_end ON leaves (not_after);
-  PRAGMA user_version = 1;
-`
-
 /**
  * The ledger of leaves of the embedded control plane, in a file of its own. When `record` resolves the leaf is on the disk
- * and outlives a kill; leaves recorded in the same turn share one transaction. Throws, and `record` rejects with,
- * RollcallError STORAGE_FAILED.
+ * and outlives a kill; leaves that come while the disk works on others share the next transaction. Rejects, and `record`
+ * rejects with, RollcallError STORAGE_FAILED.
  */
-export function openSqliteLedger({ path, clock, log }: SqliteLedgerOptions): SqliteLedger {
-  const database = open(path)
-  const insert = database.prepare(
-    'INSERT OR IGNORE INTO leaves (ca, serial, not_after, leaf) VALUES (?, ?, ?, ?)',
-  )
-  const prune = database.prepare('DELETE FROM leaves WHERE not_after < ?')
-  const living = database.prepare('SELECT serial, leaf FROM leaves WHERE not_after > ?')
+export async function openSqliteLedger({ path, clock, log }: SqliteLedgerOptions): Promise<SqliteLedger> {
+  const worker = await startThread(path)
   let waiting: Waiting[] = []
+  let underWay: Waiting[] = []
+  let ended: Error | undefined
+  let onIdle = () => {}
 
   function flush(): void {
-    const batch = waiting
-    waiting = []
-    if (batch.length === 0) return
-    try {
-      commit(batch.map(({ entry }) => entry))
-    } catch (error) {
-      for (const { reject } of batch) reject(storageFailed(path, error))
+    if (underWay.length > 0) return
+    if (waiting.length === 0) {
+      onIdle()
       return
     }
-    for (const { resolve } of batch) resolve()
+    underWay = waiting
+    waiting = []
+    const rows = underWay.map(({ row }) => row)
+    post(worker, { type: 'record', rows, forgotten: forgottenBefore(clock.now()) })
   }
 
-  function commit(entries: readonly LedgerEntry[]): void {
-    database.exec('BEGIN IMMEDIATE')
-    try {
-      prune.run(forgottenBefore(clock.now()))
-      for (const entry of entries)
-        insert.run(entry.issuerFingerprint, entry.serialNumber, entry.notAfter, encodeLeaf(entry))
-      database.exec('COMMIT')
-    } catch (error) {
-      // SQLite has rolled back by itself after some errors (disk full), not after others.
-      if (database.isTransaction) database.exec('ROLLBACK')
-      throw error
-    }
+  function done(settle: (one: Waiting) => void): void {
+    const group = underWay
+    underWay = []
+    group.forEach(settle)
+    flush()
   }
+
+  function end(error: Error): void {
+    ended ??= error
+    for (const { reject } of [...underWay.splice(0), ...waiting.splice(0)]) reject(ended)
+    onIdle()
+  }
+
+  worker.on('message', (message: FromLedger) => {
+    if (message.type === 'recorded') done(({ resolve }) => resolve())
+    else if (message.type === 'refused') done(({ reject }) => reject(storageFailed(path, message.message)))
+  })
+  worker.on('error', error => end(storageFailed(path, error)))
+  worker.on('exit', () => end(storageFailed(path, 'the ledger is closed')))
 
   async function* read(): AsyncGenerator<Leaf> {
-    for (const { serial, leaf: line } of living.all(clock.now())) {
-      const leaf = decodeLeaf(String(serial), String(line))
-      if (leaf) yield leaf
-      else log.error('a line of the ledger cannot be read', { path, serial })
+    const database = new DatabaseSync(path, { readOnly: true })
+    try {
+      const living = database.prepare('SELECT serial, leaf FROM leaves WHERE not_after > ?')
+      for (const { serial, leaf: line } of living.iterate(clock.now())) {
+        const leaf = decodeLeaf(String(serial), String(line))
+        if (leaf) yield leaf
+        else log.error('a line of the ledger cannot be read', { path, serial })
+      }
+    } finally {
+      database.close()
     }
   }
 
   return {
     record: entry =>
       new Promise((resolve, reject) => {
-        if (waiting.push({ entry, resolve, reject }) === 1) setImmediate(flush)
+        // Those of the same turn go together.
+        if (ended) reject(ended)
+        else if (waiting.push({ row: rowOf(entry), resolve, reject }) === 1) queueMicrotask(flush)
       }),
     issued: { [Symbol.asyncIterator]: read },
-    close() {
+    async close() {
+      if (ended) return
+      ended = storageFailed(path, 'the ledger is closed')
+      const idle = new Promise<void>(resolve => {
+        onIdle = resolve
+      })
       flush()
-      database.close()
+      await idle
+      const exit = once(worker, 'exit')
+      post(worker, { type: 'close' })
+      await exit
     },
   }
 }
 
-function open(path: string): DatabaseSync {
-  let database: DatabaseSync | undefined
-  try {
-    closeSync(openSync(path, 'a', 0o600))
-    const missing = missingPages(path)
-    if (missing) throw new Error(`the database is damaged: ${missing}`)
-    const wasLeftOpen = logSize(path) > 0
-    database = new DatabaseSync(path)
-    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;')
-    if (wasLeftOpen) requireWhole(database)
-    database.exec(schema)
-    return database
-  } catch (error) {
-    database?.close()
-    throw storageFailed(path, error)
-  }
-}
+const post = (worker: Worker, message: ToLedger) => worker.postMessage(message)
 
-/** Reads all of it, so only when the last process did not close it. */
-function requireWhole(database: DatabaseSync): void {
-  const { quick_check: found } = database.prepare('PRAGMA quick_check(1)').get() ?? {}
-  if (found !== 'ok') throw new Error(`the database is damaged: ${String(found).replaceAll('\n', ' ')}`)
+const rowOf = (entry: LedgerEntry): LedgerRow => ({
+  ca: entry.issuerFingerprint,
+  serial: entry.serialNumber,
+  notAfter: entry.notAfter,
+  leaf: encodeLeaf(entry),
+})
+
+async function startThread(path: string): Promise<Worker> {
+  // The repository runs .ts by type stripping, the package its .js.
+  const extension = import.meta.url.endsWith('.ts') ? '.ts' : '.js'
+  const worker = new Worker(new URL(`./ledger-thread${extension}`, import.meta.url), {
+    workerData: path,
+    // node:sqlite is a release candidate in Node 24 and says so at every start.
+    execArgv: ['--disable-warning=ExperimentalWarning'],
+  })
+  const [first] = (await once(worker, 'message')) as [FromLedger]
+  if (first.type === 'unusable') throw storageFailed(path, first.message)
+  return worker
 }
 
 function storageFailed(path: string, error: unknown): RollcallError {
