@@ -1,5 +1,5 @@
 import { createServer as createPlain } from 'node:http'
-import { createServer, type Server } from 'node:https'
+import { createServer, Server } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { serveHttps } from '../../src/agent/serve-https.ts'
 import type { ControlPlane } from '../../src/cluster/control-plane.ts'
@@ -47,6 +47,8 @@ export async function foreignAuthority(commonName: string) {
 
 export interface FalseKubelet {
   port: number
+  /** Absent where there is no certificate. */
+  server?: Server
   close(): void
 }
 
@@ -92,6 +94,7 @@ async function listening(
   await new Promise<void>(resolve => server.listen(0, host, resolve))
   return {
     port: (server.address() as AddressInfo).port,
+    ...(server instanceof Server && { server }),
     close() {
       server.close()
       for (const socket of sockets) socket.destroy()
