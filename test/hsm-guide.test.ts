@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { copyFileSync, readFileSync } from 'node:fs'
+import { copyFileSync, existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -137,5 +137,24 @@ suite('docs/guides/keys-in-an-hsm.md', { skip: whyNoSoftHsm() }, () => {
       keys.split('\n').filter(path => path !== '' && !/^\.\/(dir\/|admin\.kubeconfig)/.test(path)),
       [],
     )
+  })
+
+  test('rollcall up --signing-key: the CA of a whole cluster has its key in the token, and none in --dir', async () => {
+    const [, uri = ''] = /rollcall key show "([^"]*)"/.exec(page) ?? []
+    const directory = join(folder.path, 'up')
+    const key = ['--signing-key', uri.replace('$PWD', folder.path)]
+    const up = startRollcall(
+      ['up', '--nodes', '1', '--dir', directory, '--port', '0', ...key],
+      hsm.environment,
+    )
+    try {
+      await up.ready
+      assert.ok(!existsSync(join(directory, 'pki/ca.key')))
+      const pem = readFileSync(join(directory, 'nodes/worker-1/pki/kubelet-client-current.pem'), 'utf8')
+      const { code, output } = await opensslVerify(pem, join(directory, 'pki/ca.crt'), 'sslclient')
+      assert.equal(code, 0, output)
+    } finally {
+      await up.stop()
+    }
   })
 })

@@ -4,6 +4,7 @@ import { parseCertificateLifetime } from '../cluster/go-duration.ts'
 import { startUp } from '../cluster/up.ts'
 import type { UpProgress } from '../cluster/up-progress.ts'
 import type { CommandIo } from './command-io.ts'
+import { caKeyOption, openCaKey } from './key-doors.ts'
 import { lineLog } from './line-log.ts'
 import { wholeNumber } from './number-option.ts'
 import { untilStopped } from './until-stopped.ts'
@@ -13,6 +14,7 @@ interface UpFlags {
   dir: string
   port: number
   certLifetime: string
+  signingKey?: string
 }
 
 export function register(program: Command, io: CommandIo): void {
@@ -27,6 +29,7 @@ export function register(program: Command, io: CommandIo): void {
     )
     .option('--port <port>', 'port of the API on 127.0.0.1; 0: any free one', wholeNumber(0, 65_535), 6443)
     .option('--cert-lifetime <duration>', "longest life of a node's certificate, like 24h or 10m", '24h')
+    .option(...caKeyOption)
     .action((flags: UpFlags) => up(flags, io))
 }
 
@@ -36,11 +39,13 @@ async function up(flags: UpFlags, io: CommandIo): Promise<void> {
   const progress = progressPrinter(io, elapsed)
   const certificateLifetimeSeconds = parseCertificateLifetime(flags.certLifetime)
   const stopped = untilStopped()
+  const caKey = await openCaKey(flags.signingKey)
   const running = await startUp({
     nodes: flags.nodes,
     directory: flags.dir,
     port: flags.port,
     certificateLifetimeSeconds,
+    ...(caKey && { caKey: caKey.signer }),
     logTo: lineLog,
     onProgress: progress.show,
   })
@@ -56,6 +61,7 @@ async function up(flags: UpFlags, io: CommandIo): Promise<void> {
   }
   io.stderr('stopping …\n')
   await running.stop()
+  caKey?.close()
 }
 
 function nextSteps(kubeconfig: string, { nodes, dir }: UpFlags): string {

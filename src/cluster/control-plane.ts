@@ -18,6 +18,7 @@ import { createTunnelMetrics } from '../apiserver/tunnel/tunnel-metrics.ts'
 import { createTunnels } from '../apiserver/tunnel/tunnels.ts'
 import type { RunningControllers } from '../controller/options.ts'
 import { startControllers } from '../controller/start-controllers.ts'
+import type { Signer } from '../keys/signer.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { encodeKubeconfig } from '../kube/encode-kubeconfig.ts'
 import type { CertificatePolicySpec } from '../kube/rollcall/certificate-policy/spec.ts'
@@ -49,6 +50,8 @@ export interface ControlPlaneOptions {
   /** Address to listen on. */
   bind: string
   certificateLifetimeSeconds: number
+  /** The key of the cluster's CA where it lies elsewhere; absent: in `D/pki/ca.key`. */
+  caKey?: Signer
   /** Of the CertificatePolicy that is created where there is none. Absent: the API alone. */
   policy?: CertificatePolicySpec
   clock: Clock
@@ -91,8 +94,14 @@ async function start(
   cleanups: Cleanups,
   stop: () => Promise<void>,
 ): Promise<ControlPlane> {
-  const { directory, clock, random, disk, log } = options
-  const pkiOptions = { directory: directory.pki, addresses: [options.bind], disk, clock, random }
+  const { directory, clock, random, disk, log, caKey } = options
+  const ports = { disk, clock, random }
+  const pkiOptions = {
+    directory: directory.pki,
+    addresses: [options.bind],
+    ...(caKey && { caKey }),
+    ...ports,
+  }
   const opening = openSqliteStore({ path: directory.database, clock, disk, log })
   // Also when the PKI cannot be used: an open store keeps the process alive. Why it cannot be opened is thrown below.
   cleanups.push(() => opening.then(store => store.close()).catch(() => {}))

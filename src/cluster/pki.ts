@@ -25,6 +25,8 @@ export interface PkiOptions {
   directory: string
   /** Addresses the API is reached at, beside the service address. */
   addresses: readonly string[]
+  /** The CA's key where it lies elsewhere (token, external signer); absent: in `ca.key`. */
+  caKey?: Signer
   disk: Disk
   clock: Clock
   random: Random
@@ -66,11 +68,18 @@ function pairFiles(directory: string, name: string): PairFiles {
   return { certificate: join(directory, `${name}.crt`), key: join(directory, `${name}.key`) }
 }
 
-async function openCa({ directory, disk, clock, random }: PkiOptions): Promise<CertificateAuthority> {
+async function openCa(options: PkiOptions): Promise<CertificateAuthority> {
+  const { directory, disk, caKey } = options
   const files = pairFiles(directory, 'ca')
   const pem = await readIfThere(disk, files.certificate)
+  if (caKey) {
+    const made = pem ?? (await newCa(caKey, options))
+    if (pem === undefined) await replaceFile(disk, files.certificate, made, 0o644)
+    return existingCa(made, caKey, files)
+  }
   const key = await readIfThere(disk, files.key)
-  if (pem !== undefined && key !== undefined) return existingCa(pem, new Secret(key), files)
+  if (pem !== undefined && key !== undefined)
+    return existingCa(pem, signerIn(files.key, new Secret(key)), files)
   // A certificate is written after its key, so a lone key is what a crash at the first start leaves.
   if (pem !== undefined) {
     throw new RollcallError(
@@ -78,12 +87,16 @@ async function openCa({ directory, disk, clock, random }: PkiOptions): Promise<C
       `${files.certificate} is there but ${files.key} is not; put the CA's key back.`,
     )
   }
-  const signer = generateSigner('ECDSA-P256', random)
+  const signer = generateSigner('ECDSA-P256', options.random)
+  const made = await newCa(signer, options)
+  await writePair(disk, files, { certificate: made, key: signer.exportPem() })
+  return existingCa(made, signer, files)
+}
+
+function newCa(signer: Signer, { clock, random }: PkiOptions): Promise<string> {
   const now = clock.now()
   const times = { notBefore: now - 5 * 60_000, notAfter: now + caLifetime }
-  const made = await selfSignedCa({ commonName: 'kubernetes', signer, random, ...times })
-  await writePair(disk, files, { certificate: made, key: signer.exportPem() })
-  return existingCa(made, signer.exportPem(), files)
+  return selfSignedCa({ commonName: 'kubernetes', signer, random, ...times })
 }
 
 /** Throws KEY_MISMATCH that names the file. */
@@ -96,7 +109,7 @@ function signerIn(path: string, key: Secret): PrivateKeySigner {
   }
 }
 
-function existingCa(pem: string, key: Secret, files: PairFiles): CertificateAuthority {
+function existingCa(pem: string, signer: Signer, files: PairFiles): CertificateAuthority {
   const [certificate, ...more] = parseCertificatesPem(pem)
   if (!certificate || more.length > 0) {
     // C-21: a signer takes exactly one certificate.
@@ -105,11 +118,10 @@ function existingCa(pem: string, key: Secret, files: PairFiles): CertificateAuth
       `${files.certificate}: expected 1 certificate, found ${more.length + (certificate ? 1 : 0)}`,
     )
   }
-  const signer = signerIn(files.key, key)
   if (!keyMatches(signer, certificate)) {
     throw new RollcallError(
       'KEY_MISMATCH',
-      `${files.key} is not the key of ${files.certificate}; put back the pair that belongs together.`,
+      `the CA's key (${files.key}, or what --signing-key names) is not the key of ${files.certificate}; put back the pair that belongs together.`,
     )
   }
   return { pem, certificate, signer }

@@ -1,3 +1,4 @@
+import type { Signer } from '../keys/signer.ts'
 import type { Log } from '../ports.ts'
 import { defaultPolicySpec } from './approval-policy.ts'
 import { startControlPlane } from './control-plane.ts'
@@ -10,6 +11,8 @@ export interface ServerOptions {
   port: number
   bind: string
   certificateLifetimeSeconds: number
+  /** The key of the cluster's CA where it lies elsewhere; absent: in `D/pki/ca.key`. */
+  caKey?: Signer
   /** False: nothing is approved, signed or published. */
   controllers: boolean
   log: Log
@@ -30,6 +33,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       port: options.port,
       bind: options.bind,
       certificateLifetimeSeconds: options.certificateLifetimeSeconds,
+      ...(options.caKey && { caKey: options.caKey }),
       ...(options.controllers && { policy: defaultPolicySpec([]) }),
       ...hostPorts,
       log: options.log,

@@ -1,6 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fleetNode } from '../fleet/fleet-address.ts'
+import type { Signer } from '../keys/signer.ts'
 import type { Log } from '../ports.ts'
 import { defaultPolicySpec } from './approval-policy.ts'
 import { startControlPlane } from './control-plane.ts'
@@ -15,6 +16,8 @@ export interface UpOptions {
   /** 0: any free one. */
   port: number
   certificateLifetimeSeconds: number
+  /** The key of the cluster's CA where it lies elsewhere; absent: in `D/pki/ca.key`. */
+  caKey?: Signer
   /** Made once the data directory is there, since it lies in it. */
   logTo(path: string): Log
   /** Called whenever something was reached. */
@@ -43,6 +46,7 @@ export async function startUp(options: UpOptions): Promise<RunningUp> {
       port: options.port,
       bind: '127.0.0.1',
       certificateLifetimeSeconds: options.certificateLifetimeSeconds,
+      ...(options.caKey && { caKey: options.caKey }),
       policy: defaultPolicySpec(addresses),
       ...host,
     })

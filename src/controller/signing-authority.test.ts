@@ -44,7 +44,6 @@ test(
     const away = {
       ...good,
       signer: {
-        ...good.signer,
         publicKey: good.signer.publicKey,
         algorithm: good.signer.algorithm,
         sign: async () => {
@@ -68,6 +67,29 @@ test(
     assert.equal(await cluster.fate(first), 'Approved AutoApproved, issued')
     assert.equal(await cluster.fate(second), 'Approved AutoApproved, issued')
     assert.match(await metrics.metrics(), /^rollcall_signing_ca_usable\{signer="[^"]+"\} 1$/m)
+  }),
+)
+
+test(
+  'a CA that never changes is asked again every 10 s while its key is away, and one Event tells of it',
+  onCluster(async cluster => {
+    let away = true
+    const { publicKey, algorithm } = cluster.ca.signer
+    const sign = async (tbs: Uint8Array) => {
+      if (away) throw new RollcallError('TOKEN_ABSENT', 'token "ca" was removed')
+      return cluster.ca.signer.sign(tbs)
+    }
+    const ca = { certificate: cluster.ca.pem, signer: { publicKey, algorithm, sign } }
+    await cluster.start({ signers: { [signerNames.kubeletClient]: ca } })
+    const name = await cluster.ask({ by: cluster.bootstrapper, node: 'a' })
+    await cluster.clock.advance(60_000)
+    assert.equal(await cluster.fate(name), 'Approved AutoApproved')
+    const told = (await cluster.eventsOf(name)).filter(event => event === 'Warning SignerUnavailable')
+    assert.equal(told.length, 1)
+    away = false
+    await cluster.clock.advance(10_000)
+    await calm()
+    assert.equal(await cluster.fate(name), 'Approved AutoApproved, issued')
   }),
 )
 

@@ -48,7 +48,7 @@ const workers = 5
 
 type WriteResult = 'written' | 'conflict' | 'gone'
 /** Milliseconds. The event of the conflicting write comes by itself; this is for the case that it already came. */
-const retryAfter = { conflict: 200, gone: undefined } as const
+const retryAfter = { conflict: 200, gone: undefined, keyAway: 10_000 } as const
 
 export function startSigningController(options: SigningOptions): SigningController {
   const { client, clock, random, log, cached, authorities, ledger } = options
@@ -79,16 +79,20 @@ export function startSigningController(options: SigningOptions): SigningControll
     try {
       return await sign(csr, authority)
     } catch (error) {
-      parked.add(name)
-      if (!keyIsAway(error)) throw error
+      if (!keyIsAway(error)) {
+        parked.add(name)
+        throw error
+      }
       source.failed?.(authority, error)
       return park(csr, source)
     }
   }
 
-  function park(csr: CertificateSigningRequest, source: AuthoritySource): undefined {
-    parked.add(csr.metadata.name)
-    options.onWaiting?.(csr, source.problem() ?? 'the signing CA cannot sign now')
+  function park(csr: CertificateSigningRequest, source: AuthoritySource): number {
+    const { name } = csr.metadata
+    if (!parked.has(name)) options.onWaiting?.(csr, source.problem() ?? 'the key of the signing CA is away')
+    parked.add(name)
+    return retryAfter.keyAway
   }
 
   async function sign(csr: CertificateSigningRequest, authority: Authority): Promise<number | undefined> {
