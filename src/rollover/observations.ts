@@ -126,8 +126,8 @@ export interface ProofFacts {
   generation: number
   instance: string
   at: number
-  /** L3: the CA of the bare chain that was verified. */
-  authority?: number
+  /** L3: CAs whose bare chain this instance has verified, with this bundle. */
+  authorities?: readonly number[]
 }
 
 export interface LeafFacts {

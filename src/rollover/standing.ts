@@ -79,7 +79,7 @@ function hasOwnProof(consumer: ConsumerFacts, wanted: Wanted, { plan, now, bundl
   if (consumer.lastFailure !== undefined && consumer.lastFailure >= proof.at) return false
   if (proof.generation < wanted.atLeast || !bundles.get(proof.generation)?.has(wanted.authority)) return false
   // A handshake proves the CA of the chain that was served, no other.
-  const level = proof.level >= 3 && proof.authority !== wanted.authority ? 2 : proof.level
+  const level = proof.level >= 3 && !proof.authorities?.includes(wanted.authority) ? 2 : proof.level
   return level >= plan.policy.minimumProof[kind]
 }
 
@@ -98,5 +98,5 @@ export function understandsAlgorithm(
   { algorithm, plan }: Jury,
 ): boolean {
   if (algorithm === undefined || algorithms?.includes(algorithm)) return true
-  return proof !== undefined && proof.level >= 3 && proof.authority === plan.to
+  return proof?.authorities?.includes(plan.to) === true
 }

@@ -27,7 +27,9 @@ export function waveNow(plan: Plan, facts: WaveFacts): Wave | undefined {
   const { candidates, room, now } = facts
   const waiting = new Set(candidates)
   const { wave } = plan
-  if (wave?.members.some(({ consumer }) => waiting.has(consumer))) return wave
+  // A wave planned by a clock that was ahead would begin when that time comes: it is planned anew.
+  const ahead = wave !== undefined && wave.since > now
+  if (!ahead && wave?.members.some(({ consumer }) => waiting.has(consumer))) return wave
   if (facts.hold || candidates.length === 0) return wave
   const number = (wave?.number ?? 0) + 1
   const size = Math.min(

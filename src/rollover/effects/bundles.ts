@@ -39,10 +39,13 @@ export function loading(situation: Situation): Effect[] {
   if (desired.sinks === 'narrow' && !emergency && !mayRemove()) return []
   return withoutBundle(situation, generation)
     .filter(({ reloads, onDisk = 0 }) => reloads || onDisk < generation)
-    .map(({ id }) => ({ kind: 'load-bundle', consumer: id, generation, notBefore: plan.phaseSince }))
+    .map(({ id }) => ({ kind: 'load-bundle', consumer: id, generation }))
 }
 
-/** Consumers that have the bundle on disk and only take it by a restart. */
+/**
+ * Consumers that have the bundle on disk and only take it by a restart. One that was restarted belongs to them until its
+ * new process has reported.
+ */
 export function waitingForRestart(situation: Situation): ConsumerFacts[] {
   const { plan, desired } = situation
   const generation = plan.bundle

@@ -11,9 +11,9 @@ export type Effect =
   | { kind: 'cross-sign'; subject: number; issuer: number }
   | { kind: 'publish-bundle'; sink: string; generation: number }
   /** Order to an agent: take the bundle now. */
-  | { kind: 'load-bundle'; consumer: string; generation: number; notBefore: number }
-  /** A process that does not reload. */
-  | { kind: 'restart'; consumer: string; generation: number; notBefore: number }
+  | { kind: 'load-bundle'; consumer: string; generation: number }
+  /** This process of a consumer that does not reload shall end; a later one is left alone. */
+  | { kind: 'restart'; consumer: string; instance: string; generation: number; notBefore: number }
   /** A handshake with the bare chain of this CA, without resumption, and an authenticated request after it. */
   | { kind: 'probe'; consumer: string; authority: number }
   | { kind: 'present'; server: string; authority: number; mode: ChainMode }

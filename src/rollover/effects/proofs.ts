@@ -1,17 +1,25 @@
 /** Questions whose answers open gates. */
+import type { ConsumerFacts } from '../observations.ts'
 import { hasProven, stateOf } from '../standing.ts'
 import type { Effect } from './effect.ts'
 import type { Situation } from './situation.ts'
 
-/** Handshakes with the bare chain, for whoever is there and has to prove by one. */
+/**
+ * Handshakes with the bare chain, for whoever is there and has to prove by one: who has not, not with the bundle that the
+ * phase asks for, or so long ago that the proof will soon be too old.
+ */
 export function probing({ plan, seen, desired, jury }: Situation): Effect[] {
   const authority = desired.probe
   if (authority === undefined) return []
   const { minimumProof, timings } = plan.policy
+  const afterNarrowing = plan.narrowedAt !== undefined || desired.sinks === 'narrow'
+  const wanted = { authority, atLeast: afterNarrowing ? (plan.bundle ?? 0) : 0 }
+  const isFresh = ({ proof }: ConsumerFacts) =>
+    proof !== undefined && seen.now - proof.at < timings.proofAge / 2
   return seen.consumers
     .filter(consumer => consumer.roles.includes(plan.role) && minimumProof[consumer.kind] >= 3)
     .filter(consumer => stateOf(consumer, jury.excluded, seen.now, timings) === 'Live')
-    .filter(consumer => !hasProven(consumer, { authority, atLeast: 0 }, jury))
+    .filter(consumer => !hasProven(consumer, wanted, jury) || !isFresh(consumer))
     .map(({ id }) => ({ kind: 'probe', consumer: id, authority }))
 }
 

@@ -1,0 +1,150 @@
+/** One schedule: what happens and what orchestrators do in an order drawn from a seed, then a fair end. */
+import type { Random } from '../../ports.ts'
+import { seededRandom } from '../../testing/seeded-random.ts'
+import { gatesOf } from '../phases.ts'
+import { finalPhases } from '../plan.ts'
+import { prove } from './carry-out.ts'
+import { type EnvironmentOptions, happen, pass, synced, vouch } from './environment.ts'
+import { brokenInvariants } from './invariants.ts'
+import { type Mutation, none } from './mutations.ts'
+import { observe } from './observe.ts'
+import { type Orchestrator, runOnce, someFaults, takeLease, twoOrchestrators } from './orchestrator.ts'
+import { issueTo, newWorld, type World, type WorldOptions } from './world.ts'
+
+export interface Outcome {
+  phase: string
+  /** The first that broke, or that the fair end never came (I9). */
+  violation?: string
+  trace: readonly string[]
+  /** Phases that the rotation went through. */
+  visited: readonly string[]
+}
+
+export interface ScheduleOptions extends WorldOptions {
+  seed: number
+  mutation?: Mutation
+  /** Actions before the fair end. */
+  actions?: number
+  often?: EnvironmentOptions['often']
+}
+
+export function runSchedule({
+  seed,
+  mutation = none,
+  actions = 160,
+  often = {},
+  ...options
+}: ScheduleOptions): Outcome {
+  const random = seededRandom(seed)
+  const world = newWorld(options)
+  const run: Run = { world, random, mutation, orchestrators: twoOrchestrators(), trace: [], often }
+  if (world.store.plan.reason === 'Compromise') world.wishes = { ...world.wishes, confirmedBy: 'berta' }
+  const quietly = random.float() < 0.5 ? 0 : Math.floor(random.float() * mostQuietRounds)
+  return quiet(run, quietly) ?? wild(run, actions) ?? fairEnd(run)
+}
+
+interface Run {
+  world: World
+  random: Random
+  mutation: Mutation
+  orchestrators: readonly [Orchestrator, Orchestrator]
+  trace: string[]
+  often: NonNullable<EnvironmentOptions['often']>
+}
+
+/** So that what happens meets every phase, not the first ones only, it begins at a moment drawn by chance. */
+const mostQuietRounds = 70
+const enoughRounds = 200
+
+function quiet(run: Run, rounds: number): Outcome | undefined {
+  for (let round = 0; round < rounds; round += 1) {
+    const outcome = fairRound(run, `quiet round ${round}`)
+    if (outcome) return outcome.violation === undefined ? undefined : outcome
+  }
+  return undefined
+}
+
+function wild(run: Run, actions: number): Outcome | undefined {
+  const { world, trace } = run
+  for (let index = 0; index < actions; index += 1) {
+    trace.push(`${world.store.plan.phase}: ${act(run)}`)
+    const [violation] = brokenInvariants(world)
+    if (violation !== undefined) return outcomeOf(world, trace, violation)
+  }
+  return undefined
+}
+
+/** I9: faults end, everybody who is left is there and does its part; then the rotation must end. */
+function fairEnd(run: Run): Outcome {
+  const { world, orchestrators, trace } = run
+  world.clockError = 0
+  takeLease(world, orchestrators[0])
+  for (const server of world.servers) server.healthy = true
+  for (let round = 0; round < enoughRounds; round += 1) {
+    const outcome = fairRound(run, `fair round ${round}`)
+    if (outcome) return outcome
+  }
+  return outcomeOf(world, trace, `I9: stuck in ${whyStuck(world)}`)
+}
+
+function whyStuck(world: World): string {
+  const { plan } = world.store
+  const gates = gatesOf(plan, observe(world, plan.fencing)).filter(({ open }) => !open)
+  const blockers = gates.flatMap(gate =>
+    gate.blockers.map(({ code, about }) => `${gate.name} ${code} ${about}`),
+  )
+  return [plan.paused?.reason ?? plan.phase, ...blockers].join(', ')
+}
+
+/** What ends the schedule, or undefined. */
+function fairRound(
+  { world, orchestrators, random, mutation, trace }: Run,
+  name: string,
+): Outcome | undefined {
+  if (finalPhases.has(world.store.plan.phase)) return outcomeOf(world, trace)
+  world.wishes = { ...world.wishes, pause: false, resume: world.store.plan.sequence }
+  everybodyActs(world, random)
+  runOnce(world, orchestrators[0], mutation)
+  trace.push(`${world.store.plan.phase}: ${name}`)
+  const [violation] = brokenInvariants(world)
+  return violation === undefined ? undefined : outcomeOf(world, trace, violation)
+}
+
+function act({ world, random, mutation, orchestrators, often }: Run): string {
+  const dice = random.float()
+  if (dice > 0.5) return happen(world, random, { nonMonotonic: mutation.nonMonotonic, often })
+  const leader = orchestrators[world.lease.holder === 0 ? 0 : 1]
+  const by = random.float() < 0.8 ? leader : orchestrators[random.float() < 0.5 ? 0 : 1]
+  if (dice < 0.02) {
+    takeLease(world, by)
+    return `orchestrator ${by.id} leads with ${by.token}`
+  }
+  if (by.token === 0) return 'never led'
+  const faults = someFaults(random)
+  runOnce(world, by, mutation, faults)
+  return `orchestrator ${by.id} ${JSON.stringify(faults)}`
+}
+
+function everybodyActs(world: World, random: Random): void {
+  for (const member of world.members) {
+    member.online = true
+    for (let times = 0; times < 2; times += 1) synced(world, member, random, { nonMonotonic: false })
+    if (!member.orderable && member.kind === 'Pod' && member.loaded < member.disk) {
+      member.instance += 1
+      member.loaded = member.disk
+    }
+    // Who cannot be told to renew gets a new certificate from a human some day; who has none asks for one.
+    if (world.signer.authority !== undefined && (!member.renewable || member.leaf === undefined))
+      issueTo(world, member)
+    if (member.proof?.level !== 3 || member.proof.instance !== String(member.instance))
+      prove(world, member, 2, world.store.plan.to)
+  }
+  vouch(world)
+  pass(world, 4 * 60_000)
+}
+
+function outcomeOf({ store }: World, trace: readonly string[], violation?: string): Outcome {
+  const { plan } = store
+  const visited = [...new Set(plan.history.map(({ to }) => to))]
+  return { phase: plan.phase, trace, visited, ...(violation === undefined ? {} : { violation }) }
+}

@@ -1,0 +1,34 @@
+/** The rotations that the model check runs: each role, bridged or not, unhurried or not; and the emergency of each. */
+import { type TrustRole, trustRoles } from '../../kube/rollcall/trust-bundle.ts'
+import type { AuthorityPool } from './authority-pool.ts'
+import { type Outcome, runSchedule, type ScheduleOptions } from './schedule.ts'
+
+const seconds = { bridgeSoak: '1m' }
+
+interface Variant {
+  role: TrustRole
+  reason?: 'Compromise'
+  bridge?: 'CrossSigned' | 'None'
+}
+
+const bridges = ['CrossSigned', 'None'] as const
+const planned: Variant[] = trustRoles.flatMap(role => bridges.map(bridge => ({ role, bridge })))
+const emergencies: Variant[] = trustRoles.map(role => ({ role, reason: 'Compromise' }))
+
+/** The variant of a seed: all of them in turn, an emergency for every fifth. */
+function variantOf(seed: number): Omit<ScheduleOptions, 'pool' | 'seed'> {
+  const list = seed % 5 === 0 ? emergencies : planned
+  const variant = list[Math.floor(seed / 5 + (seed % 5)) % list.length] as Variant
+  const { role, reason, bridge = 'CrossSigned' } = variant
+  const timings = seed % 2 === 0 ? seconds : {}
+  return { role, policy: { bridge, timings }, standby: seed % 3 === 0, ...(reason ? { reason } : {}) }
+}
+
+export function runVariant(pool: AuthorityPool, seed: number): Outcome {
+  return runSchedule({ ...variantOf(seed), pool, seed })
+}
+
+/** What to print of a schedule that failed. */
+export function report(seed: number, { violation, trace }: Outcome): string {
+  return `seed ${seed}: ${violation}\n  ${trace.slice(-40).join('\n  ')}\n  again: ROLLCALL_SEED=${seed} npm run schedules`
+}

@@ -1,0 +1,229 @@
+/** A small cluster as the model check sees it: what is true, beside what an orchestrator observes of it. */
+
+import type { RotationPolicySpec, RotationReason } from '../../kube/rollcall/ca-rotation.ts'
+import type { TrustRole } from '../../kube/rollcall/trust-bundle.ts'
+import type { ConsumerKind } from '../../kube/rollcall/trust-consumer.ts'
+import type { BundleFacts, ProofFacts } from '../observations.ts'
+import { newPlan, noWishes, type Plan, type Wishes } from '../plan.ts'
+import { policyOf } from '../policy.ts'
+import { type AuthorityPool, type Chain, poolTime } from './authority-pool.ts'
+
+export const day = 86_400_000
+
+export interface Fence {
+  token: number
+  sequence: number
+}
+
+export interface Sink {
+  id: string
+  seed: boolean
+  generation: number
+  /** What was there before it. */
+  before: number
+  /** A machine image takes its time: since when the next one is being made. */
+  making?: { generation: number; since: number }
+  fence: Fence
+}
+
+export interface Server {
+  id: string
+  instance: number
+  healthy: boolean
+  presents?: Chain & { since: number }
+  /** Generation of the bundle in memory. */
+  judgesBy?: number
+  refused: Set<number>
+  fence: Fence
+}
+
+export interface Leaf extends Chain {
+  notAfter: number
+  issuerNotAfter: number
+}
+
+export interface Member {
+  id: string
+  kind: ConsumerKind
+  /** Verifies certificates of the role. */
+  verifies: boolean
+  instance: number
+  online: boolean
+  gone: boolean
+  lastSeen: number
+  reloads: boolean
+  orderable: boolean
+  disk: number
+  loaded: number
+  proof?: ProofFacts
+  lastFailure?: number
+  /** Its certificate of the role, where it presents one. */
+  leaf?: Leaf
+  renewable: boolean
+  /** Being restarted by our order. */
+  restarting: boolean
+  fence: Fence
+  joinedAt: number
+}
+
+export interface World {
+  pool: AuthorityPool
+  role: TrustRole
+  now: number
+  /** How far the orchestrators' clock is ahead. */
+  clockError: number
+  bundles: readonly BundleFacts[]
+  sinks: Sink[]
+  servers: Server[]
+  members: Member[]
+  signer: { authority: number | undefined; mode: Chain['mode']; canary: Set<number>; fence: Fence }
+  /** Keys that exist, and how often one was made anew. */
+  keys: Set<number>
+  overwritten: number
+  crossSigned: Set<string>
+  store: { plan: Plan; version: number }
+  lease: { holder: number; token: number }
+  wishes: Wishes
+  joiners: number
+  /** Highest token that any order was carried out with. */
+  highestToken: number
+  /** What broke, first one first. */
+  violations: string[]
+}
+
+export interface WorldOptions {
+  pool: AuthorityPool
+  role: TrustRole
+  reason?: RotationReason
+  policy?: RotationPolicySpec
+  nodes?: number
+  /** Whether the CA that comes is trusted in advance. */
+  standby?: boolean
+}
+
+const fresh = (): Fence => ({ token: 0, sequence: 0 })
+
+export function newWorld({
+  pool,
+  role,
+  reason = 'Scheduled',
+  policy,
+  nodes = 3,
+  standby = false,
+}: WorldOptions): World {
+  const steady = standby ? [1, 2] : [1]
+  const wide = [1, 2]
+  const sets = [steady, wide, [2], wide, [2], wide, [2], wide, [2], wide]
+  const bundles = sets.map((anchors, index) => ({
+    generation: index + 1,
+    digest: `bundle-${index + 1}`,
+    anchors,
+  }))
+  const now = poolTime
+  const plan = newPlan({
+    id: 'rotation-1',
+    role,
+    reason,
+    author: 'anna',
+    from: 1,
+    to: 2,
+    policy: policyOf(policy),
+    wishes: noWishes,
+    now,
+  })
+  const world: World = {
+    pool,
+    role,
+    now,
+    clockError: 0,
+    bundles,
+    sinks: ['configmap', 'kubeconfigs', 'cluster-info', 'image'].map((id, index) => {
+      return { id, seed: index >= 2, generation: 1, before: 1, fence: fresh() }
+    }),
+    servers: ['api-1', 'api-2'].map(id => serverOf(id, role, now)),
+    members: [],
+    signer: { authority: 1, mode: 'old', canary: new Set([1]), fence: fresh() },
+    keys: new Set(standby || reason === 'Compromise' ? [1, 2] : [1]),
+    overwritten: 0,
+    crossSigned: new Set(),
+    store: { plan, version: 1 },
+    lease: { holder: 0, token: 1 },
+    wishes: noWishes,
+    joiners: 0,
+    highestToken: 0,
+    violations: [],
+  }
+  for (let index = 1; index <= nodes; index += 1) addNode(world, `node-${index}`)
+  if (role === 'apiserver-serving') {
+    addMember(world, { id: 'agent-1', kind: 'Agent', reloads: true, orderable: true })
+    addMember(world, { id: 'pod-1', kind: 'Pod', reloads: false, orderable: false })
+    addMember(world, { id: 'laptop', kind: 'External', reloads: false, orderable: false })
+  } else if (role === 'client')
+    addMember(world, { id: 'admin', kind: 'External', verifies: false, renewable: false })
+  else addMember(world, { id: 'prometheus', kind: 'Monitoring', reloads: true, orderable: false })
+  return world
+}
+
+function serverOf(id: string, role: TrustRole, since: number): Server {
+  const server: Server = { id, instance: 1, healthy: true, refused: new Set(), fence: fresh() }
+  if (role === 'apiserver-serving') server.presents = { authority: 1, mode: 'old', since }
+  else server.judgesBy = 1
+  return server
+}
+
+/** A node: its kubelet verifies the API server, or the API server's client certificate, or presents a serving one. */
+export function addNode(world: World, id: string): Member {
+  const hot = world.role !== 'apiserver-serving'
+  const verifies = world.role !== 'kubelet-serving'
+  return addMember(world, { id, kind: 'Kubelet', reloads: hot, orderable: true, verifies })
+}
+
+export function addMember(
+  world: World,
+  { id, kind, ...more }: Partial<Member> & Pick<Member, 'id' | 'kind'>,
+): Member {
+  const seed = Math.min(...world.sinks.filter(sink => sink.seed).map(sink => sink.generation))
+  const member: Member = {
+    id,
+    kind,
+    verifies: true,
+    instance: 1,
+    online: true,
+    gone: false,
+    lastSeen: world.now,
+    reloads: true,
+    orderable: true,
+    disk: seed,
+    loaded: seed,
+    renewable: true,
+    restarting: false,
+    fence: fresh(),
+    joinedAt: world.now,
+    ...more,
+  }
+  world.members.push(member)
+  issueTo(world, member)
+  return member
+}
+
+/** A certificate from whoever signs now; none while nobody does. */
+export function issueTo(world: World, member: Member): void {
+  const { authority, mode } = world.signer
+  const presents = world.role !== 'apiserver-serving' && (member.kind === 'Kubelet' || member.id === 'admin')
+  if (!presents || authority === undefined) return
+  const issuerNotAfter = authorityEnd(authority)
+  member.leaf = { authority, mode, notAfter: Math.min(world.now + 365 * day, issuerNotAfter), issuerNotAfter }
+}
+
+/** When a CA of the pool ends, as the model has it. */
+export function authorityEnd(authority: number): number {
+  return poolTime + authority * 3650 * day
+}
+
+export function anchorsOf(world: World, generation: number): readonly number[] {
+  return world.bundles[generation - 1]?.anchors ?? []
+}
+
+export function verifies(world: World, chain: Chain, generation: number): boolean {
+  return world.pool.verifies(chain, anchorsOf(world, generation))
+}
