@@ -1,4 +1,6 @@
 /** Garbage collection: what is owned goes with its last owner, or is orphaned, or holds its owner up. */
+import { isDeepStrictEqual } from 'node:util'
+import type { OwnerReference } from '../kube/types.ts'
 import {
   type Collector,
   collect,
@@ -43,21 +45,21 @@ interface Work {
 }
 
 /** What a write gives the collector to do. */
-function worksOf(collector: Collector, event: Omit<StoreEvent, 'revision'>): Work[] {
-  const { key, previous, current } = event
+function worksOf(collector: Collector, { key, previous, current }: Omit<StoreEvent, 'revision'>): Work[] {
   const works: Work[] = []
-  const add = (at: string, work: () => Promise<void>) => void works.push({ key: at, work })
   if (!current && previous) {
     const { uid = '' } = sharedObject(previous).metadata
     for (const dependent of collector.index.dependentsOf(uid))
-      add(dependent, () => collect(collector, dependent))
+      works.push({ key: dependent, work: () => collect(collector, dependent) })
   }
-  // An owner that waits may be waiting for this one.
-  for (const owner of waitingOwners(collector, previous))
-    add(owner.key, () => finish(collector, owner.key, owner.uid))
-  if (!current) return works
-  if (ownersOf(current).length > 0) add(key, () => collect(collector, key))
-  if (isMarked(current)) add(key, () => processOwner(collector, key))
+  const [before, after] = [ownersOf(previous), ownersOf(current)]
+  // Most writes, a Lease's renewal above all, leave owners alone.
+  if (!isDeepStrictEqual(before, after)) {
+    for (const owner of waitingOwners(collector, previous, before))
+      works.push({ key: owner.key, work: () => finish(collector, owner.key, owner.uid) })
+    if (after.length > 0) works.push({ key, work: () => collect(collector, key) })
+  }
+  if (current && isMarked(current)) works.push({ key, work: () => processOwner(collector, key) })
   return works
 }
 
@@ -66,8 +68,13 @@ function isMarked({ value }: Stored): boolean {
   return marks.some(mark => bytes.includes(mark))
 }
 
-function waitingOwners(collector: Collector, dependent: Stored | undefined): { key: string; uid: string }[] {
-  return ownersOf(dependent).flatMap(owner => {
+/** Owners that the object had and that wait for their dependents: for this one, perhaps. */
+function waitingOwners(
+  collector: Collector,
+  dependent: Stored | undefined,
+  owners: readonly OwnerReference[],
+): { key: string; uid: string }[] {
+  return owners.flatMap(owner => {
     const key = ownerKey(collector, owner, dependent && sharedObject(dependent).metadata.namespace)
     const stored = key && collector.store.get(key)
     return stored && waitsForDependents(sharedObject(stored).metadata) ? [{ key, uid: owner.uid }] : []
