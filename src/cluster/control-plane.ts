@@ -121,7 +121,7 @@ async function start(
 
   await writeAdminKubeconfig(server, pki, options)
   await keepBootstrapKubeconfig(server, pki, client, options, cleanups)
-  keepServingCertificate(running, options, pkiOptions, cleanups)
+  keepLeaves(running, pki, options, pkiOptions, cleanups)
   if (options.policy) {
     await publishPolicy(client, options.policy, log)
     const ledger = await openSqliteLedger({ path: directory.ledger, clock, log })
@@ -249,19 +249,21 @@ async function keepBootstrapKubeconfig(
 
 const HOUR = 3_600_000
 
-/** Looks once an hour whether the serving certificate is due; a new one serves new connections at once. */
-function keepServingCertificate(
+/** Looks once an hour whether a leaf is due; a new one serves new connections, and is shown to kubelets, at once. */
+function keepLeaves(
   running: RunningServer,
+  pki: Pki,
   { clock, log }: ControlPlaneOptions,
   pkiOptions: Parameters<typeof openPki>[0],
   cleanups: Cleanups,
 ): void {
   async function work(): Promise<number> {
-    const pki = await openPki(pkiOptions)
-    running.setTls({ ...pki.apiserver, clientCertificateAuthorities: pki.ca.pem })
+    const { ca, apiserver, apiserverKubeletClient } = await openPki(pkiOptions)
+    running.setTls({ ...apiserver, clientCertificateAuthorities: ca.pem })
+    pki.apiserverKubeletClient = apiserverKubeletClient
     return HOUR
   }
-  const failure = 'the serving certificate of the API cannot be renewed'
+  const failure = 'the certificates of the API cannot be renewed'
   const kept = startRepeatedWork({ clock, log, first: HOUR, work, failure })
   cleanups.push(() => kept.stop())
 }
