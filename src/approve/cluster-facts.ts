@@ -7,6 +7,7 @@ import { sleep } from '../ports.ts'
 import { AddressIndex } from './address-index.ts'
 import { CertifiedIndex } from './certified-addresses.ts'
 import type { ApprovalOptions } from './controller.ts'
+import { externalSources } from './evidence/external/external-sources.ts'
 import { type FollowedProtection, followProtection } from './evidence/follow-protection.ts'
 import type { EvidenceProvider } from './evidence/provider.ts'
 import type { Facts } from './facts.ts'
@@ -23,6 +24,8 @@ export interface ClusterFacts {
   facts(): Pick<Facts, 'claims' | 'certified' | 'evidence' | 'reserved' | 'protection'>
   /** The sources that a policy names. */
   evidence(policy: ApprovalPolicy | undefined): readonly EvidenceProvider[] | undefined
+  /** Asks the sources outside the cluster that the policy in force names about a node. Never rejects. */
+  askSources(nodeName: string): Promise<void>
   /** To be called when there are other policies. */
   policiesChanged(): void
   node(name: string): KubeNode | undefined
@@ -111,6 +114,12 @@ export function followCluster(
     }
   }
 
+  const external = externalSources(options.evidenceSources ?? [], clock)
+  const evidenceOf = (policy: ApprovalPolicy | undefined) => [
+    ...(inventories.of(policy) ?? []),
+    ...external.of(policy),
+  ]
+
   void readUntilKnown()
   const others = Promise.all([nodes.synced, reserved.settled])
   // Whoever awaits `settled` is told, each time.
@@ -121,10 +130,11 @@ export function followCluster(
       claims,
       certified,
       reserved: reserved.index,
-      evidence: inventories.of(policies.inForce()?.policy),
+      evidence: evidenceOf(policies.inForce()?.policy),
       protection: protection?.state(),
     }),
-    evidence: policy => inventories.of(policy),
+    evidence: evidenceOf,
+    askSources: nodeName => external.refresh(policies.inForce()?.policy, nodeName),
     policiesChanged,
     node: name => nodes.get(name),
     nodesSynced: () => nodes.hasSynced(),

@@ -11,11 +11,13 @@ import { sha256Hex } from '../x509/fingerprint.ts'
 import { reviewAccess } from './access-review.ts'
 import { followCluster } from './cluster-facts.ts'
 import { decisionRecord, foreignRecord } from './decision-record.ts'
+import { freshFor } from './evidence/external/external-evidence.ts'
+import type { EvidenceSource } from './evidence/external/source.ts'
 import type { Facts } from './facts.ts'
 import { followAccess } from './follow-access.ts'
 import { foreignDecision } from './foreign-decision.ts'
 import { holding } from './held-condition.ts'
-import { judge, wantsAccessReview } from './judge.ts'
+import { judge, wantsAccessReview, wantsEvidence } from './judge.ts'
 import type { FollowPolicies } from './policy-source.ts'
 import { readRequest } from './read-request.ts'
 import { RequestHistoryIndex } from './request-history.ts'
@@ -41,6 +43,8 @@ export interface ApprovalOptions {
   csrsSynced?: Promise<void>
   /** Certificates that were issued earlier and may live still, from a ledger; each iteration reads it anew. */
   issued?: AsyncIterable<Leaf> | undefined
+  /** Sources of evidence outside the cluster that policies may name. */
+  evidenceSources?: readonly EvidenceSource[] | undefined
   /** Where an inventory file is read from. */
   disk?: Pick<Disk, 'read'> | undefined
   /** The request as the cache has it, by name. */
@@ -182,6 +186,10 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
     // Before the Node is looked at: a change while this is judged must bring the request back.
     if (nodeName !== undefined && kindOf(csr) === 'serving') memory.follow(csr.metadata.name, nodeName)
     let facts = factsOf(csr)
+    if (nodeName !== undefined && wantsEvidence(facts)) {
+      await cluster.askSources(nodeName)
+      facts = factsOf(csr)
+    }
     if (nodeName !== undefined && wantsAccessReview(facts)) {
       const access = await reviewAccess(client, csr, nodeName, signal)
       // As of now: the policy may have changed while the answer was awaited.
@@ -253,7 +261,11 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
   ): number | undefined {
     leftPending.add(csr.metadata.name)
     if (memory.isNews(csr, verdict)) announce(csr, verdict, node)
-    if (verdict.until !== undefined) return verdict.until - clock.now()
+    if (verdict.until !== undefined) {
+      const left = verdict.until - clock.now()
+      // Sources outside the cluster do not tell when they have something new to say.
+      return verdict.outcome === 'Wait' && policyNow()?.evidenceFrom ? Math.min(left, freshFor) : left
+    }
     // C-14: with backoff, so that access granted later is seen without a new request.
     return verdict.outcome === 'Retry' ? retryDelay(memory.countRetry(csr.metadata.name)) : undefined
   }

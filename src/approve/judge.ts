@@ -3,6 +3,7 @@
  * simulator and behind the dashboard's "why". The rules stand in the order in which they are asked; the first
  * objection decides (approvers 7: cheap and identity-establishing ones first).
  */
+import type { PolicyMode } from '../kube/rollcall/certificate-policy/spec.ts'
 import { approvalReasons } from './approval-reasons.ts'
 import { dampedDenial } from './damped-denial.ts'
 import type { Facts, ReadFacts } from './facts.ts'
@@ -74,7 +75,7 @@ export const rules: readonly { name: string; sentence: string }[] = [...intakeRu
 export function judge(facts: Facts): Verdict {
   const outcomes: RuleOutcome[] = []
   const refused = firstObjection(intakeRules, facts, outcomes)
-  if (refused) return expiringHold(inMode(verdictOn(refused, facts, outcomes), facts.policy?.mode), facts)
+  if (refused) return expiringHold(inMode(verdictOn(refused, facts, outcomes), modeAtIntake(facts)), facts)
   // One object for all rules of this judgement: what they find out together is kept by it.
   const read = withRequest(facts)
   const objection = firstObjection(requestRules, read, outcomes)
@@ -108,11 +109,21 @@ function firstObjection<F extends Facts>(
   return undefined
 }
 
+/** What cannot be read is in no pool that could be named. */
+function modeAtIntake(facts: Facts): PolicyMode | undefined {
+  return facts.reading.request ? termsOf(withRequest(facts)).mode : facts.policy?.mode
+}
+
 /** The intake rules let nothing pass that could not be read. */
 function withRequest(facts: Facts): ReadFacts {
   const { request } = facts.reading
   if (!request) throw new TypeError('judgement passed a request that could not be read')
   return { ...facts, request }
+}
+
+/** Whether sources have to be asked before more can be said: a flood of bad requests asks nobody. */
+export function wantsEvidence(facts: Facts): boolean {
+  return Boolean(facts.policy?.evidenceFrom) && judge(facts).reasons[0]?.code === 'EvidenceUnavailable'
 }
 
 /** Whether access is all that is left to ask: a flood of bad requests costs no SubjectAccessReview. */

@@ -2,15 +2,19 @@ import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { collectDefaultMetrics, Registry } from 'prom-client'
+import type { EvidenceSource } from '../approve/evidence/external/source.ts'
 import { parsePolicyFile } from '../approve/policy-from-file.ts'
 import { parseCertificateLifetime } from '../cluster/go-duration.ts'
 import { hostPorts } from '../cluster/host-ports.ts'
 import { type ControllerName, clusterControllers, controllerNames } from '../controller/controller-name.ts'
 import { startControllers } from '../controller/start-controllers.ts'
 import { RollcallError, systemCode } from '../errors.ts'
+import { systemSpawn } from '../host/spawn.ts'
+import { connectUndici } from '../kube/undici-transport.ts'
 import { configMapLedger } from '../sign/config-map-ledger.ts'
 import type { CommandIo, ConnectionFlags } from './command-io.ts'
 import { addConnectionOptions } from './connect-kubeconfig.ts'
+import { readEvidenceConfig } from './evidence-config.ts'
 import { lineLog } from './line-log.ts'
 import { type ListenAddress, listenAddress, serveMetrics } from './serve-metrics.ts'
 import { addSigningOptions, openSigners, type SigningFlags, signingPairs } from './signing-option.ts'
@@ -24,6 +28,7 @@ interface ControllerFlags extends ConnectionFlags, SigningFlags {
   leaderElection: boolean
   metricsListen?: ListenAddress
   decisionLog?: string
+  evidenceConfig?: string
 }
 
 export function register(program: Command, io: CommandIo): void {
@@ -40,6 +45,7 @@ export function register(program: Command, io: CommandIo): void {
       '--only <controllers>',
       `comma list of ${controllerNames.join(', ')}; default: all but service-accounts and node-lifecycle`,
     )
+    .option('--evidence-config <file>', 'webhooks and programs that policies may name as sources of evidence')
     .option('--decision-log <file>', 'keep every decision there in a chain of hashes, see rollcall audit')
     .option('--no-leader-election', 'work at once: for a single replica')
     .option(
@@ -57,6 +63,7 @@ async function controller(flags: ControllerFlags, io: CommandIo): Promise<void> 
   if (flags.policy !== undefined) parsePolicyFile(await read(flags.policy, '--policy'), flags.policy)
   const rootCertificates =
     flags.rootCaFile === undefined ? '' : await read(flags.rootCaFile, '--root-ca-file')
+  const evidenceSources = await readEvidenceSources(flags.evidenceConfig)
   const certificateLifetimeSeconds = parseCertificateLifetime(flags.certLifetime)
   const only = flags.only === undefined ? clusterControllers : namesOf(flags.only)
   const log = lineLog()
@@ -75,6 +82,7 @@ async function controller(flags: ControllerFlags, io: CommandIo): Promise<void> 
       clock: hostPorts.clock,
       random: hostPorts.random,
       disk: hostPorts.disk,
+      evidenceSources,
       ...(flags.decisionLog !== undefined && {
         decisionLog: { path: resolve(flags.decisionLog), disk: hostPorts.disk },
       }),
@@ -122,6 +130,16 @@ function namesOf(list: string): ControllerName[] {
       )
     return name
   })
+}
+
+async function readEvidenceSources(path: string | undefined): Promise<EvidenceSource[]> {
+  if (path === undefined) return []
+  const ports = {
+    connect: connectUndici,
+    spawn: systemSpawn,
+    read: (file: string) => read(file, '--evidence-config'),
+  }
+  return readEvidenceConfig(path, ports)
 }
 
 async function read(path: string, option: string): Promise<string> {

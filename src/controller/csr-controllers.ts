@@ -1,5 +1,6 @@
 /** Approval, signing and cleaning on one shared cache of CertificateSigningRequests. */
 import { startApprovalController } from '../approve/controller.ts'
+import type { EvidenceSource } from '../approve/evidence/external/source.ts'
 import type { ApprovalPolicy } from '../approve/policy.ts'
 import { policiesFromCluster } from '../approve/policy-from-cluster.ts'
 import { policiesFromFile } from '../approve/policy-from-file.ts'
@@ -32,6 +33,7 @@ export interface CsrControllersOptions {
   policyFile?: string | undefined
   ledger?: Ledger
   issued?: AsyncIterable<Leaf>
+  evidenceSources?: readonly EvidenceSource[] | undefined
   disk?: Pick<Disk, 'read'>
   /** Keeps decisions before they are written; absent: they are told to the log alone. */
   decisions?: Pick<DecisionLog, 'record'> | undefined
@@ -56,6 +58,7 @@ export function startCsrControllers(options: CsrControllersOptions): RunningCont
         onShadow: counters.shadow,
         csrsSynced: csrsSynced.promise,
         issued: options.issued,
+        evidenceSources: options.evidenceSources,
         disk: options.disk,
         watchTimeoutSeconds: options.watchTimeoutSeconds,
         report: (csr, type, { code, message }) => events.record(csr, type, code, message),

@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client'
+import type { EvidenceSource } from '../approve/evidence/external/source.ts'
 import type { ApprovalPolicy } from '../approve/policy.ts'
 import type { Signer } from '../keys/signer.ts'
 import type { KubeClient } from '../kube/client.ts'
@@ -41,6 +42,8 @@ export interface ControllersOptions {
    * reads anew: it is read again when this process becomes leader again, and when it could not be read.
    */
   issued?: AsyncIterable<Leaf>
+  /** Webhooks and programs that policies may name as sources of evidence. */
+  evidenceSources?: readonly EvidenceSource[] | undefined
   /** Where a policy file, and the inventory file of a policy, are read from. */
   disk?: Pick<Disk, 'read'>
   /** Keeps every decision in a hash-chained file before it takes effect; absent: decisions are told to the log alone. */

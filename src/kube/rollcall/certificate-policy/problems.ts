@@ -66,11 +66,23 @@ function termsProblems({ sans = {}, lifetime = {} }: PolicyTerms, path: Path): P
   ]
 }
 
-function inventoryProblems({ inventory, preset, pools = [], evidence }: CertificatePolicySpec): Problem[] {
+function inventoryProblems({
+  inventory,
+  preset,
+  pools = [],
+  evidence,
+  evidenceFrom = [],
+}: CertificatePolicySpec): Problem[] {
   if (!inventory) {
+    if (evidenceFrom.length > 0) return []
     const wants = [{ evidence }, ...pools].some(terms => terms.evidence === 'Inventory')
     if (preset === 'inventory' || !(wants || pools.some(pool => pool.inventoryAttributes))) return []
-    return [problem([], 'evidence Inventory and inventoryAttributes need `inventory` to say where it is')]
+    return [
+      problem(
+        [],
+        'evidence Inventory and inventoryAttributes need `inventory` to say where it is, or `evidenceFrom`',
+      ),
+    ]
   }
   const { configMap, secret, file } = inventory
   const path = ['inventory']

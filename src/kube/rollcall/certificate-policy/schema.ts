@@ -163,6 +163,10 @@ export const policySpecSchema: StructuralSchema = {
       'Whether an address that a node gave up stays its own while its certificate lives. Default held.',
       ['held', 'free'],
     ),
+    evidenceFrom: texts(
+      'Names of evidence sources (webhooks, programs) that the controller’s own file defines (--evidence-config). What they say counts as Inventory; one that cannot be asked keeps requests waiting.',
+      8,
+    ),
     approvers: {
       type: 'integer',
       minimum: 1,

@@ -100,6 +100,7 @@ export interface CertificatePolicySpec extends PolicyTerms {
   bootstrapGroups?: readonly string[]
   rebootstrap?: 'allow' | 'deny'
   releasedAddresses?: 'held' | 'free'
+  evidenceFrom?: readonly string[]
   approvers?: number
   holdSeconds?: number
   ownKey?: 'allow' | 'deny'

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { calm, onCluster } from '../testing/controlled-cluster.ts'
+
+const policy = { evidence: 'Inventory', allowedRanges: [], evidenceFrom: ['cmdb'] } as const
+
+test(
+  'a source that a policy names proves SANs; one that fails keeps requests waiting, and is asked again',
+  onCluster(async cluster => {
+    let answer: () => Promise<Uint8Array | undefined> = () => Promise.reject(new Error('refused'))
+    const evidenceSources = [{ name: 'cmdb', timeout: 5_000, ask: () => answer() }]
+    await cluster.start({ approvalPolicy: policy, evidenceSources })
+    await cluster.register('a', [['InternalIP', '10.0.0.1']])
+    const name = await cluster.ask({ by: await cluster.node('a'), node: 'a', ips: ['10.0.0.1'] })
+    assert.deepEqual(await cluster.eventsOf(name), ['Warning EvidenceUnavailable'])
+    // It answers, and does not know the address yet.
+    answer = async () => undefined
+    await cluster.clock.advance(120_000)
+    await calm()
+    assert.deepEqual(await cluster.eventsOf(name), ['Warning EvidenceUnavailable', 'Normal SanUnproven'])
+    answer = async () => Buffer.from('{"addresses":["10.0.0.1"]}')
+    await cluster.clock.advance(60_000)
+    await calm()
+    assert.equal(await cluster.fate(name), 'Approved SansProven, issued')
+  }),
+)
+
+test(
+  'a source that nobody defined is one that cannot be asked; what is denied anyway asks nobody',
+  onCluster(async cluster => {
+    let questions = 0
+    const ask = async () => {
+      questions++
+      return undefined
+    }
+    await cluster.start({
+      approvalPolicy: { ...policy, evidenceFrom: ['cmdb', 'other'] },
+      evidenceSources: [{ name: 'cmdb', timeout: 5_000, ask }],
+    })
+    await cluster.register('a', [['InternalIP', '10.0.0.1']])
+    const by = await cluster.node('a')
+    const bad = await cluster.ask({ by, node: 'a', ips: ['127.0.0.1'] })
+    assert.equal(await cluster.fate(bad), 'Denied ReservedName')
+    assert.equal(questions, 0)
+    const name = await cluster.ask({ by, node: 'a', ips: ['10.0.0.1'] })
+    assert.equal(await cluster.fate(name), 'pending')
+    assert.deepEqual(await cluster.eventsOf(name), ['Warning EvidenceUnavailable'])
+    assert.equal(questions, 1)
+  }),
+)
