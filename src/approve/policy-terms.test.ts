@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { asking, clientFacts, servingFacts, worker1, worker2 } from '../testing/judged-request.ts'
+import { asking, clientFacts, createdAt, servingFacts, worker1, worker2 } from '../testing/judged-request.ts'
 import type { EvidenceProvider } from './evidence/provider.ts'
 import type { ReadFacts } from './facts.ts'
 import { judge } from './judge.ts'
@@ -152,6 +152,16 @@ test('key encipherment is denied where the policy says so', () => {
   const spec = { usages: ['digital signature', 'key encipherment', 'server auth'] }
   assert.equal(verdictOf({ keyEncipherment: 'deny' }, { spec }), 'Deny UsagesInvalid')
   assert.equal(verdictOf({}, { spec }), 'Approve SansProven')
+})
+
+test('dry run holds nothing either, not even what expires into a denial, nor what cannot be believed', () => {
+  const held: Partial<ApprovalPolicy> = { mode: 'dryRun', keys: ['Ed25519'], actions: { WeakKey: 'Hold' } }
+  assert.equal(verdictOf(held, { now: createdAt + 30 * 86_400_000 }), 'Ignore DryRun')
+  const problem = { code: 'BadSignature', message: '' } as const
+  const { request } = servingFacts()
+  const forged = { reading: { request, problem } }
+  assert.equal(verdictOf(pools({ ...inA, mode: 'dryRun' }), forged), 'Ignore DryRun')
+  assert.equal(verdictOf({}, forged), 'Deny BadSignature')
 })
 
 test('an action never makes ours what is not ours to decide', () => {
