@@ -7,13 +7,15 @@ import { type ControlPlane, startControlPlane } from '../../src/cluster/control-
 import { openDataDirectory } from '../../src/cluster/data-directory.ts'
 import { hostPorts } from '../../src/cluster/host-ports.ts'
 import { systemNet } from '../../src/host/net.ts'
+import { systemRpc } from '../../src/host/rpc.ts'
 import { systemSpawn } from '../../src/host/spawn.ts'
 import { connectUndici } from '../../src/kube/undici-transport.ts'
 import { recordingLog } from '../../src/testing/recording-log.ts'
+import type { Containerd } from './containerd.ts'
 import { eventually } from './eventually.ts'
 import { type Kubectl, type KubectlOptions, kubectl } from './kubectl.ts'
 import { temporaryFolder } from './rollcall-process.ts'
-import { type ScriptedPod, staticPodMachine } from './static-pods.ts'
+import { inContainerd, processes, type ScriptedPod, staticPodMachine } from './static-pods.ts'
 
 /** A control plane in this process; kubectl speaks with it over TLS. */
 export interface ControlPlaneOnly {
@@ -73,10 +75,11 @@ export async function startControlPlaneOnly(): Promise<ControlPlaneOnly> {
   }
 }
 
-export async function startNodeCluster(): Promise<NodeCluster> {
+/** Pods are plain processes, or containers of this containerd. */
+export async function startNodeCluster(containerd?: Containerd): Promise<NodeCluster> {
   const base = await startControlPlaneOnly()
   const { log } = base
-  const machine = staticPodMachine()
+  const machine = staticPodMachine(containerd ? inContainerd(containerd) : processes)
   mkdirSync(machine.in('node'))
   const node = startAgent(
     {
@@ -95,11 +98,20 @@ export async function startNodeCluster(): Promise<NodeCluster> {
       staticPods: {
         directory: machine.directory,
         stateDirectory: machine.stateDirectory,
-        runtime: 'process',
-        allowRoot: true,
+        ...(containerd
+          ? { runtime: 'cri', containerRuntimeEndpoint: containerd.endpoint }
+          : { runtime: 'process', allowRoot: true }),
       },
     },
-    { ...hostPorts, log, connect: connectUndici, listen: serveHttps, spawn: systemSpawn, net: systemNet },
+    {
+      ...hostPorts,
+      log,
+      connect: connectUndici,
+      connectRpc: systemRpc,
+      listen: serveHttps,
+      spawn: systemSpawn,
+      net: systemNet,
+    },
   )
   await eventually(
     'the node serves',
