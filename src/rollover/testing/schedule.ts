@@ -125,7 +125,8 @@ function act({ world, random, mutation, orchestrators, often }: Run): string {
   return `orchestrator ${by.id} ${JSON.stringify(faults)}`
 }
 
-function everybodyActs(world: World, random: Random): void {
+/** What everybody does when nothing is in the way: take the newest bundle, load it, show it. */
+export function everybodyActs(world: World, random: Random): void {
   for (const member of world.members) {
     member.online = true
     for (let times = 0; times < 2; times += 1) synced(world, member, random, { nonMonotonic: false })
