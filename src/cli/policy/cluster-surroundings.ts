@@ -39,7 +39,7 @@ import {
   type ResourceRef,
   resources,
 } from '../../kube/types.ts'
-import type { Surroundings } from './judging.ts'
+import { type Surroundings, sourcesElsewhere } from './judging.ts'
 
 type Attempt = <T>(what: string, work: () => Promise<T>) => Promise<T | undefined>
 
@@ -93,7 +93,7 @@ export async function clusterSurroundings(
     unchecked,
     evidence(policy) {
       const found = policy?.inventory && inventories.get(keyOf(policy.inventory))
-      return found && [found]
+      return [...(found ? [found] : []), ...sourcesElsewhere(policy)]
     },
   }
 }

@@ -2,6 +2,7 @@
 import { AddressIndex } from '../../approve/address-index.ts'
 import type { EvidenceProvider } from '../../approve/evidence/provider.ts'
 import type { Protection, ReservedAddresses } from '../../approve/facts.ts'
+import { Inventory } from '../../approve/inventory/inventory.ts'
 import { judge } from '../../approve/judge.ts'
 import type { ApprovalPolicy } from '../../approve/policy.ts'
 import { readRequest } from '../../approve/read-request.ts'
@@ -20,6 +21,15 @@ export interface Surroundings {
   evidence(policy: ApprovalPolicy | undefined): readonly EvidenceProvider[] | undefined
   /** What could not be looked at. */
   unchecked: readonly string[]
+}
+
+/** Sources that only the controller can ask: its webhooks and programs. They say that they were not asked. */
+export function sourcesElsewhere(policy: ApprovalPolicy | undefined): EvidenceProvider[] {
+  return (policy?.evidenceFrom ?? []).map(name => {
+    const source = new Inventory(`evidence source ${name}`)
+    source.lose('is asked by the controller only')
+    return source
+  })
 }
 
 export type JudgeAgain = (csr: CertificateSigningRequest, policy: ApprovalPolicy | undefined) => Verdict

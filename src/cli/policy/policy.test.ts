@@ -61,6 +61,7 @@ test('a PEM that a kubelet made is judged offline, by the Nodes and the inventor
   const path = folderOf(t, {
     'request.pem': await kubeletRequest(),
     'node.yaml': stringify(worker),
+    'webhook.yaml': text({ evidence: 'NodeStatus', evidenceFrom: ['cmdb'] }),
     'list.json': JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [worker] }),
   })
   const request = ['--csr', path('request.pem')]
@@ -85,6 +86,17 @@ test('a PEM that a kubelet made is judged offline, by the Nodes and the inventor
     assert.equal(unknown.exitCode, 4)
     const known = await on(cluster, ...pools, '--inventory', example('inventory.yaml'))
     assert.match(known.stdout, /Approve SansProven/)
+    const elsewhere = await on(
+      cluster,
+      'test',
+      '-f',
+      path('webhook.yaml'),
+      ...request,
+      '--node',
+      path('node.yaml'),
+    )
+    assert.match(elsewhere.stdout, /evidence source cmdb: is asked by the controller only/)
+    assert.equal(elsewhere.exitCode, 4)
   })()
 })
 

@@ -16,7 +16,7 @@ import { type Column, formatTable } from '../table.ts'
 import { withApi } from '../with-api.ts'
 import { clusterSurroundings, storedPolicy } from './cluster-surroundings.ts'
 import { type Compared, compared, exitCodeOf } from './comparison.ts'
-import { judgeAgain, type Surroundings } from './judging.ts'
+import { judgeAgain, type Surroundings, sourcesElsewhere } from './judging.ts'
 import { readInventoryFile, readNodes, readRequests, readText } from './read-files.ts'
 
 interface TestFlags extends ConnectionFlags {
@@ -74,7 +74,7 @@ async function offline(policy: ApprovalPolicy, flags: TestFlags, now: number): P
     nodes,
     // Whether there is one, files do not say.
     protection: { inForce: true, since: Number.NEGATIVE_INFINITY },
-    evidence: asked => (asked?.inventory ? [inventory] : undefined),
+    evidence: asked => [...(asked?.inventory ? [inventory] : []), ...sourcesElsewhere(asked)],
     unchecked: [],
   }
   const again = judgeAgain(surroundings, now, true)
