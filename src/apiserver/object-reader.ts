@@ -1,19 +1,13 @@
 import type { KubeObject, ResourceRef } from '../kube/types.ts'
 import type { ObjectReader } from './reader.ts'
-import { Recent } from './recent.ts'
-import type { Store, Stored } from './storage/store.ts'
-import { forgetParsed, keyOf, prefixOf, sharedObject } from './stored-object.ts'
-
-/** Versions that were replaced and whose parsed form watches may still ask for. */
-const REPLACED = 1000
+import type { Store } from './storage/store.ts'
+import { keyOf, prefixOf, sharedObject } from './stored-object.ts'
 
 /** The current objects of a store, for authorization and admission; lists are kept until the resource changes. */
 export function createObjectReader(store: Store): ObjectReader {
   const generations = new Map<string, number>()
   const lists = new Map<string, { generation: number; objects: readonly KubeObject[] }>()
   const prefixes = new WeakMap<ResourceRef, string>()
-  /** The store keeps old versions for watches that resume; their parsed form would take several times as much. */
-  const replaced = new Recent<Stored>(REPLACED, forgetParsed)
 
   function generationOf(resource: ResourceRef): number {
     let prefix = prefixes.get(resource)
@@ -29,7 +23,6 @@ export function createObjectReader(store: Store): ObjectReader {
     const group = event.key.indexOf('/', 'registry/'.length)
     const collection = event.key.slice(0, event.key.indexOf('/', group + 1) + 1)
     generations.set(collection, event.revision)
-    if (event.previous) replaced.add(event.previous)
   })
 
   return {

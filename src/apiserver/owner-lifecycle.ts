@@ -30,9 +30,13 @@ export function startOwnerLifecycle(options: OwnerLifecycleOptions): () => void 
     )
   }
   const { items } = store.list('registry/')
-  for (const stored of items) index.changed(stored.key, undefined, stored)
-  for (const { key, work } of items.flatMap(current => worksOf(collector, { key: current.key, current })))
-    run(key, work())
+  const works: Work[] = []
+  // In one go: each value may have to be read from the disk.
+  for (const current of items) {
+    index.changed(current.key, undefined, current)
+    works.push(...worksOf(collector, { key: current.key, current }))
+  }
+  for (const { key, work } of works) run(key, work())
   return store.watch('registry/', store.revision, event => {
     index.changed(event.key, event.previous, event.current)
     for (const { key, work } of worksOf(collector, event)) run(key, work())

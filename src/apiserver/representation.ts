@@ -5,7 +5,7 @@ import type { Call } from './call.ts'
 import type { StoredResource } from './resources/resource.ts'
 import { json, jsonBytes } from './response.ts'
 import type { Stored } from './storage/store.ts'
-import { apiVersionOf, itemJson, objectJson, sharedObject } from './stored-object.ts'
+import { apiVersionOf, glanceAt, itemJson, objectJson, sharedObject } from './stored-object.ts'
 import { negotiate, type Representation } from './wire/negotiate.ts'
 import { partialObjectMetadata, partialObjectMetadataList } from './wire/partial-metadata.ts'
 import { type IncludeObject, includeObjectOf, tableOf } from './wire/table.ts'
@@ -47,7 +47,7 @@ export function respondList(
 ): ApiResponse {
   const { resource } = call
   if (form.kind === 'json') return jsonBytes(200, listJson(resource, items, listMeta))
-  const objects = items.map(item => sharedObject(item))
+  const objects = items.map(item => glanceAt(item))
   if (form.kind === 'partial-metadata')
     return json(200, partialObjectMetadataList(objects, listMeta, form.version))
   return json(

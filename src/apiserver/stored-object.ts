@@ -3,6 +3,7 @@
  * resourceVersion, which is the revision of the write. So a read answers by splicing bytes, without parsing.
  */
 import type { KubeObject, ResourceRef } from '../kube/types.ts'
+import { Recent } from './recent.ts'
 import type { Stored } from './storage/store.ts'
 
 const encoder = new TextEncoder()
@@ -83,18 +84,21 @@ export function parseObject<T extends KubeObject>(stored: Stored, revision = sto
 }
 
 const parsed = new WeakMap<Stored, KubeObject>()
+/** Of the versions parsed last; a parsed form takes several times the bytes. */
+const recentlyParsed = new Recent<Stored>(5000, stored => parsed.delete(stored))
 
-/** The object, parsed once for each stored version and shared by all: never change it. */
+/** The object for one look at many: what is not parsed yet is not kept. Never change it. */
+export function glanceAt<T extends KubeObject>(stored: Stored): T {
+  return (parsed.get(stored) as T | undefined) ?? parseObject<T>(stored)
+}
+
+/** The object, parsed once for each stored version while it is new, and shared by all: never change it. */
 export function sharedObject<T extends KubeObject>(stored: Stored): T {
   let object = parsed.get(stored)
   if (!object) {
     object = parseObject(stored)
     parsed.set(stored, object)
+    recentlyParsed.add(stored)
   }
   return object as T
-}
-
-/** For a version that was replaced long enough ago: who still asks gets it parsed anew. */
-export function forgetParsed(stored: Stored): void {
-  parsed.delete(stored)
 }

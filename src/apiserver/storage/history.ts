@@ -9,12 +9,12 @@ export interface HistoryLimits {
 
 export const defaultHistoryLimits: HistoryLimits = { events: 10_000, bytes: 64 * 1024 * 1024 }
 
-const bytesOf = (event: StoreEvent) => event.current?.value.length ?? 0
-
 /** The last changes, oldest first. Every revision is exactly one event, so a revision is an index. */
 export class History {
   readonly #limits: HistoryLimits
   #events: StoreEvent[] = []
+  /** Bytes of each event's value: to ask for it later could mean to read it from the disk. */
+  #sizes: number[] = []
   /** Index of the oldest kept event; the forgotten ones before it are cut off from time to time. */
   #head = 0
   #bytes = 0
@@ -27,8 +27,10 @@ export class History {
   }
 
   add(event: StoreEvent): void {
+    const size = event.current?.value.length ?? 0
     this.#events.push(event)
-    this.#bytes += bytesOf(event)
+    this.#sizes.push(size)
+    this.#bytes += size
     while (this.#events.length - this.#head > this.#limits.events || this.#bytes > this.#limits.bytes)
       this.#dropOldest()
   }
@@ -56,11 +58,12 @@ export class History {
   #dropOldest(): void {
     const oldest = this.#events[this.#head]
     if (!oldest) return
-    this.#bytes -= bytesOf(oldest)
+    this.#bytes -= this.#sizes[this.#head] ?? 0
     this.#compacted = oldest.revision
     this.#head++
     if (this.#head >= 1024 && this.#head * 2 >= this.#events.length) {
       this.#events = this.#events.slice(this.#head)
+      this.#sizes = this.#sizes.slice(this.#head)
       this.#head = 0
     }
   }

@@ -25,8 +25,15 @@ export class Revisions {
   #revision: number
   #undelivered: StoreEvent[] = []
   #delivering = false
+  readonly #entryOf: (stored: Stored) => Stored
 
-  constructor(limits: HistoryLimits, initial: { revision: number; entries: Iterable<Stored> }) {
+  /** `entryOf` makes what is kept of a version that is written. */
+  constructor(
+    limits: HistoryLimits,
+    initial: { revision: number; entries: Iterable<Stored> },
+    entryOf = (stored: Stored) => stored,
+  ) {
+    this.#entryOf = entryOf
     this.#revision = initial.revision
     this.#history = new History(limits, initial.revision)
     for (const entry of initial.entries) this.#entries.set(entry)
@@ -78,12 +85,14 @@ export class Revisions {
         continue
       }
       const revision = this.#revision + plan.changes.length + 1
-      const current = write.value && {
-        key: write.key,
-        value: write.value,
-        createRevision: previous?.createRevision ?? revision,
-        modRevision: revision,
-      }
+      const current =
+        write.value &&
+        this.#entryOf({
+          key: write.key,
+          value: write.value,
+          createRevision: previous?.createRevision ?? revision,
+          modRevision: revision,
+        })
       planned.set(write.key, current ?? undefined)
       plan.changes.push({
         event: { revision, key: write.key, ...(current && { current }), ...(previous && { previous }) },

@@ -6,12 +6,16 @@ export interface WorkerOptions {
   maximumBytes?: number
 }
 
-export interface Row {
+/** An entry without its value, which is read when it is asked for. */
+export interface LoadedRow {
   key: string
-  value: Uint8Array
   createRevision: number
   modRevision: number
   expiresAt: number | null
+}
+
+export interface Row extends LoadedRow {
+  value: Uint8Array
 }
 
 /** One transaction. */
@@ -26,7 +30,7 @@ export type ToWorker = { type: 'commit'; batch: Batch } | { type: 'close' }
 
 /** `torn`: bytes that the log had after its last whole transaction. */
 export type FromWorker =
-  | { type: 'rows'; rows: Row[] }
+  | { type: 'rows'; rows: LoadedRow[] }
   | { type: 'open'; revision: number; torn: number }
   | { type: 'unusable'; message: string; locked: boolean }
   | { type: 'committed' }

@@ -1,3 +1,4 @@
+import { DatabaseSync } from 'node:sqlite'
 import { systemCode } from '../../errors.ts'
 import type { Clock, Disk, Log } from '../../ports.ts'
 import { Expiry } from './expiry.ts'
@@ -6,6 +7,7 @@ import { defaultHistoryLimits, type HistoryLimits } from './history.ts'
 import { type Plan, Revisions } from './revisions.ts'
 import type { Batch } from './sqlite-protocol.ts'
 import type { Store } from './store.ts'
+import { defaultWarmBytes, WarmValues } from './warm-values.ts'
 import { startWorkerThread, storageFailed } from './worker-thread.ts'
 
 export interface SqliteStoreOptions {
@@ -15,6 +17,8 @@ export interface SqliteStoreOptions {
   disk: Disk
   log: Log
   history?: HistoryLimits
+  /** Bytes of values kept in memory; the rest is read from the disk when it is asked for. */
+  warmBytes?: number
   /** Bytes that the database may take; absent: what the disk gives. */
   maximumBytes?: number
 }
@@ -35,12 +39,24 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
       bytes: torn,
       revision,
     })
-  const revisions = new Revisions(options.history ?? defaultHistoryLimits, { revision, entries: rows })
+  const reader = openReader(path)
+  const values = new WarmValues({ limit: options.warmBytes ?? defaultWarmBytes, read: reader.read })
+  const initial = { revision, entries: rows.map(row => values.resting(row)) }
+  const revisions = new Revisions(options.history ?? defaultHistoryLimits, initial, stored =>
+    values.hold(stored),
+  )
   const commits = new GroupCommit({
     revisions,
-    commit: plan => thread.post({ type: 'commit', batch: batchOf(plan) }),
+    commit: plan => {
+      for (const { event } of plan.changes) values.keep(event.previous)
+      thread.post({ type: 'commit', batch: batchOf(plan) })
+    },
     applied: plan => {
-      for (const { event, expiresAt } of plan.changes) expiry.written(event.key, expiresAt)
+      for (const { event, expiresAt } of plan.changes) {
+        values.keep(event.previous)
+        values.release(event.current)
+        expiry.written(event.key, expiresAt)
+      }
     },
   })
   thread.listen({
@@ -71,9 +87,36 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     write: write => commits.write(write),
     close() {
       expiry.stop()
-      closed ??= commits.end(storageFailed(path, 'the store is closed')).then(() => thread.close())
+      closed ??= commits.end(storageFailed(path, 'the store is closed')).then(() => {
+        // First: whoever closes last has to put the log into the database, and a reader cannot.
+        reader.close()
+        return thread.close()
+      })
       return closed
     },
+  }
+}
+
+/** Reads values that are committed. Throws RollcallError STORAGE_FAILED. */
+function openReader(path: string): {
+  read(key: string, modRevision: number): Uint8Array
+  close(): void
+} {
+  const database = new DatabaseSync(path, { readOnly: true, timeout: 5000 })
+  const select = database.prepare('SELECT value FROM entries WHERE key = ? AND mod_revision = ?')
+  return {
+    read(key, modRevision) {
+      let row: ReturnType<typeof select.get>
+      try {
+        row = select.get(key, modRevision)
+      } catch (error) {
+        throw storageFailed(path, error instanceof Error ? error.message : String(error))
+      }
+      if (!(row?.value instanceof Uint8Array))
+        throw storageFailed(path, `${key} of revision ${modRevision} is not there any more`)
+      return row.value
+    },
+    close: () => database.close(),
   }
 }
 
@@ -92,8 +135,10 @@ function batchOf({ changes }: Plan): Batch {
   const last = new Map(changes.map(change => [change.event.key, change]))
   const batch: Batch = { puts: [], deletes: [], revision: changes.at(-1)?.event.revision ?? 0 }
   for (const { event, expiresAt } of last.values()) {
-    if (event.current) batch.puts.push({ ...event.current, expiresAt: expiresAt ?? null })
-    else batch.deletes.push(event.key)
+    if (event.current) {
+      const { key, value, createRevision, modRevision } = event.current
+      batch.puts.push({ key, value, createRevision, modRevision, expiresAt: expiresAt ?? null })
+    } else batch.deletes.push(event.key)
   }
   return batch
 }

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
 import { logSize, missingPages, tornLog } from './sqlite-damage.ts'
 import { lockDatabase } from './sqlite-lock.ts'
-import type { Batch, FromWorker, Row, ToWorker, WorkerOptions } from './sqlite-protocol.ts'
+import type { Batch, FromWorker, LoadedRow, ToWorker, WorkerOptions } from './sqlite-protocol.ts'
 
 const ROWS_PER_MESSAGE = 2000
 const PAGE_SIZE = 4096
@@ -47,12 +47,12 @@ function requireWhole(database: DatabaseSync): void {
 
 function sendRows(database: DatabaseSync, send: (message: FromWorker) => void): void {
   const all = database.prepare(
-    'SELECT key, value, create_revision AS createRevision, mod_revision AS modRevision, expires_at AS expiresAt FROM entries',
+    'SELECT key, create_revision AS createRevision, mod_revision AS modRevision, expires_at AS expiresAt FROM entries',
   )
-  let rows: Row[] = []
+  let rows: LoadedRow[] = []
   for (const row of all.iterate()) {
     // The columns are those of the statement above; SQLite gives no types to check them with.
-    rows.push(row as unknown as Row)
+    rows.push(row as unknown as LoadedRow)
     if (rows.length < ROWS_PER_MESSAGE) continue
     send({ type: 'rows', rows })
     rows = []

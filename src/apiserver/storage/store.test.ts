@@ -11,6 +11,7 @@ import type { HistoryLimits } from './history.ts'
 import { createMemoryStore } from './memory-store.ts'
 import { openSqliteStore } from './sqlite-store.ts'
 import { CompactedError, type Store, type StoreEvent } from './store.ts'
+import { defaultWarmBytes } from './warm-values.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const text = (value: Uint8Array | undefined) => value && new TextDecoder().decode(value)
@@ -22,29 +23,34 @@ interface Engine {
   open(t: TestContext | undefined, clock: ManualClock, history?: HistoryLimits): Promise<Store>
 }
 
+/** `warmBytes` 0: every value comes from the disk. */
+const sqlite = (name: string, warmBytes: number): Engine => ({
+  name,
+  async open(t, clock, history) {
+    const directory = await mkdtemp(join(tmpdir(), 'rollcall-store-'))
+    const store = await openSqliteStore({
+      path: join(directory, 'state.db'),
+      clock,
+      disk: systemDisk,
+      log: silentLog,
+      warmBytes,
+      ...(history && { history }),
+    })
+    t?.after(async () => {
+      await store.close()
+      await rm(directory, { recursive: true })
+    })
+    return store
+  },
+})
+
 const engines: Engine[] = [
   {
     name: 'memory',
     open: async (_t, clock, history) => createMemoryStore({ clock, ...(history && { history }) }),
   },
-  {
-    name: 'sqlite',
-    async open(t, clock, history) {
-      const directory = await mkdtemp(join(tmpdir(), 'rollcall-store-'))
-      const store = await openSqliteStore({
-        path: join(directory, 'state.db'),
-        clock,
-        disk: systemDisk,
-        log: silentLog,
-        ...(history && { history }),
-      })
-      t?.after(async () => {
-        await store.close()
-        await rm(directory, { recursive: true })
-      })
-      return store
-    },
-  },
+  sqlite('sqlite', defaultWarmBytes),
+  sqlite('sqlite that keeps no value in memory', 0),
 ]
 
 const put = (store: Store, key: string, value: string, expect = store.get(key)?.modRevision ?? 0) =>

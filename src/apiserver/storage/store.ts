@@ -1,10 +1,11 @@
 /**
- * The storage door: bytes under keys, int64 revisions as in etcd. All current values are in memory, so reads are
- * synchronous; a write resolves when it is durable.
+ * The storage door: bytes under keys, int64 revisions as in etcd. All keys are in memory and values are there or
+ * a short read away, so reads are synchronous; a write resolves when it is durable.
  */
 
 export interface Stored {
   readonly key: string
+  /** May be read from the disk each time it is asked for. Throws RollcallError STORAGE_FAILED. */
   readonly value: Uint8Array
   /** Revision of the write that created the key. */
   readonly createRevision: number

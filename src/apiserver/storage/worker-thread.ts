@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { RollcallError } from '../../errors.ts'
-import type { FromWorker, Row, ToWorker, WorkerOptions } from './sqlite-protocol.ts'
+import type { FromWorker, LoadedRow, ToWorker, WorkerOptions } from './sqlite-protocol.ts'
 
 export const storageFailed = (path: string, why: string) =>
   new RollcallError('STORAGE_FAILED', `${path}: ${why}; check free space and that the disk can be written`, {
@@ -17,7 +17,7 @@ const damaged = (path: string, why: string) =>
 
 /** The thread that owns the database. */
 export interface WorkerThread {
-  rows: Row[]
+  rows: LoadedRow[]
   /** Of the last write. */
   revision: number
   /** Bytes that the log had after its last whole transaction. */
@@ -62,7 +62,7 @@ export async function startWorkerThread(options: WorkerOptions): Promise<WorkerT
 
 function load(worker: Worker, path: string): Promise<Pick<WorkerThread, 'rows' | 'revision' | 'torn'>> {
   return new Promise((resolve, reject) => {
-    const rows: Row[] = []
+    const rows: LoadedRow[] = []
     const settle = (run: () => void) => {
       worker.off('message', onMessage)
       worker.off('error', onError)
