@@ -84,17 +84,19 @@ export interface NewPlan {
   to: number
   policy: Policy
   wishes: Wishes
+  /** Sequence at which the last rotation of the role ended: who takes orders remembers it. */
+  after?: number
   now: number
 }
 
 /** A rotation that has not done anything yet. */
-export function newPlan({ now, ...asked }: NewPlan): Plan {
+export function newPlan({ now, after = 0, ...asked }: NewPlan): Plan {
   const phase = asked.reason === 'Compromise' ? 'Freezing' : 'Preflight'
   return {
     ...asked,
     phase,
     phaseSince: now,
-    sequence: 0,
+    sequence: after,
     fencing: 0,
     deadline: false,
     excluded: [],

@@ -17,6 +17,8 @@ export interface ReportedTrust {
   evidence: 'memory' | 'newer-process' | 'reload-metric'
   /** Milliseconds since the epoch. */
   loadedAt: number
+  /** When the agent last saw that it is so, in milliseconds; it says so again well within the age that proofs may have. */
+  seenAt?: number
 }
 
 const evidences: readonly string[] = ['memory', 'newer-process', 'reload-metric']
@@ -62,7 +64,8 @@ function isReport(value: unknown): value is ReportedTrust {
     isCount(pid) &&
     isCount(startTicks) &&
     evidences.includes(value.evidence as string) &&
-    isCount(value.loadedAt)
+    isCount(value.loadedAt) &&
+    (value.seenAt === undefined || isCount(value.seenAt))
   )
 }
 

@@ -1,0 +1,64 @@
+/** What would happen if the CA changed today: asked by `rollcall ca readiness`, without a rotation, and writing nothing. */
+import type { ConsumerKind } from '../kube/rollcall/trust-consumer.ts'
+import type { Blocker } from './gates/gate.ts'
+import { preflightGate } from './gates/preflight.ts'
+import { signedGate } from './gates/signed.ts'
+import type { ConsumerFacts, Observations } from './observations.ts'
+import type { Plan } from './plan.ts'
+import { hasProven, type Jury, juryOf, stateOf } from './standing.ts'
+
+/** `WillLoad` and `WillBeRestarted`: an agent takes orders there. `Blocker`: somebody has to look. */
+export type Verdict = 'Proven' | 'WillLoad' | 'WillBeRestarted' | 'Excluded' | 'Blocker'
+
+export interface Readiness {
+  consumers: readonly { id: string; kind: ConsumerKind; verdict: Verdict; why: string }[]
+  /** Those that would be lost today without a gate, and all that count. */
+  lost: number
+  total: number
+  /** What keeps a rotation from beginning at all. */
+  blockers: readonly Blocker[]
+}
+
+/** `plan`: the rotation as it would begin (`newPlan`). */
+export function readiness(plan: Plan, seen: Observations): Readiness {
+  const jury = juryOf(plan, seen)
+  const consumers = seen.consumers
+    .filter(({ roles, gone }) => roles.includes(plan.role) && !gone)
+    .map(consumer => ({ id: consumer.id, kind: consumer.kind, ...judged(consumer, plan, seen, jury) }))
+  const counting = consumers.filter(({ verdict }) => verdict !== 'Excluded')
+  const blockers = [preflightGate(plan, seen), signedGate(plan, seen)].flatMap(gate => gate.blockers)
+  return {
+    consumers,
+    lost: counting.filter(({ verdict }) => verdict !== 'Proven').length,
+    total: counting.length,
+    blockers,
+  }
+}
+
+/** `roll today and you lose 3 of 214: …`: the one sentence, with at most ten names. */
+export function readinessSentence({ consumers, lost, total }: Readiness): string {
+  if (lost === 0) return `roll today and you lose none of ${total}: every consumer has answered`
+  const names = consumers
+    .filter(({ verdict }) => verdict !== 'Proven' && verdict !== 'Excluded')
+    .map(({ id }) => id)
+  const more = names.length > 10 ? `, and ${names.length - 10} more` : ''
+  return `roll today and you lose ${lost} of ${total}: ${names.slice(0, 10).join(', ')}${more}`
+}
+
+function judged(
+  consumer: ConsumerFacts,
+  plan: Plan,
+  { now }: Observations,
+  jury: Jury,
+): { verdict: Verdict; why: string } {
+  const state = stateOf(consumer, jury.excluded, now, plan.policy.timings)
+  if (state === 'Excluded') return { verdict: 'Excluded', why: 'excluded by name' }
+  if (hasProven(consumer, { authority: plan.to, atLeast: 0 }, jury))
+    return { verdict: 'Proven', why: 'has loaded the CA' }
+  if (state === 'Offline') return { verdict: 'Blocker', why: 'is away and has not proven' }
+  if (consumer.lastFailure !== undefined) return { verdict: 'Blocker', why: 'refused a chain' }
+  if (!consumer.orderable)
+    return { verdict: 'Blocker', why: 'has to be restarted or acknowledged by a human' }
+  if (consumer.reloads) return { verdict: 'WillLoad', why: 'loads it when told to' }
+  return { verdict: 'WillBeRestarted', why: 'its process is restarted in a wave' }
+}
