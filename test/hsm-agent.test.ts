@@ -3,6 +3,7 @@ import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, afterEach, before, suite, test } from 'node:test'
 import { type Agent, startAgent } from '../src/agent/agent.ts'
+import type { AgentOptions } from '../src/agent/agent-options.ts'
 import { hostPorts } from '../src/cluster/host-ports.ts'
 import { tokenTlsStarter } from '../src/cluster/token-tls-child.ts'
 import { parseKeyPair } from '../src/hold/key-pair.ts'
@@ -10,12 +11,19 @@ import { systemNet } from '../src/host/net.ts'
 import { cryptokiLoader } from '../src/host/pkcs11.ts'
 import type { Cryptoki, LoadCryptoki } from '../src/keys/pkcs11/cryptoki.ts'
 import { destroyKey, generateKeyInToken, keyLabels } from '../src/keys/pkcs11/generate-key.ts'
+import { signerInToken } from '../src/keys/pkcs11/pkcs11-signer.ts'
 import { openToken } from '../src/keys/pkcs11/token.ts'
 import { parsePkcs11Uri } from '../src/keys/pkcs11/uri.ts'
+import { loadSigner } from '../src/keys/private-key.ts'
 import { Secret } from '../src/keys/secret.ts'
+import { issueCertificate } from '../src/keys/self-signed.ts'
+import type { Signer } from '../src/keys/signer.ts'
 import { readTokenKey } from '../src/keys/token-key.ts'
 import { connectUndici } from '../src/kube/undici-transport.ts'
 import { recordingLog } from '../src/testing/recording-log.ts'
+import { parseCertificatesPem } from '../src/x509/certificate.ts'
+import { nameOf } from '../src/x509/name.ts'
+import { oids } from '../src/x509/oid.ts'
 import { eventually } from './support/eventually.ts'
 import { type RollcallProcess, startRollcall, temporaryFolder } from './support/rollcall-process.ts'
 import { softHsm, whyNoSoftHsm } from './support/softhsm.ts'
@@ -65,7 +73,7 @@ suite('a node whose client key is in a PKCS#11 token', { skip: whyNoSoftHsm() ||
     hsm.remove()
   })
 
-  function start(): Agent {
+  function start(more: Partial<AgentOptions> = {}): Agent {
     log = recordingLog()
     agent = startAgent(
       {
@@ -78,6 +86,7 @@ suite('a node whose client key is in a PKCS#11 token', { skip: whyNoSoftHsm() ||
         clockCheckSeconds: 1,
         leaseRenewIntervalSeconds: 1,
         clientKeyToken: uri,
+        ...more,
       },
       {
         ...hostPorts,
@@ -214,6 +223,43 @@ suite('a node whose client key is in a PKCS#11 token', { skip: whyNoSoftHsm() ||
     writeFileSync(hsm.pinFile, `${pin}\n`)
     await joined(running)
   })
+
+  test('a device certificate whose key is in the token is the credential to join with; no token is on the disk', async () => {
+    const id = await generateKeyInToken(token, 'device', 'ECDSA-P256')
+    const device = join(folder.path, 'device.crt')
+    const organizations = ['system:bootstrappers', 'system:bootstrappers:kubeadm:default-node-token']
+    writeFileSync(device, await certificateOf(await signerInToken(token, { id }), organizations))
+    const named = join(folder.path, 'server-only.kubeconfig')
+    const bootstrap = readFileSync(join(folder.path, 'server/bootstrap.kubeconfig'), 'utf8')
+    writeFileSync(named, bootstrap.replace(/token: .*/, '{}'))
+    const directory = join(folder.path, 'n2')
+    const running = start({
+      nodeName: 'n2',
+      certDirectory: join(directory, 'pki'),
+      kubeconfigPath: join(directory, 'kubeconfig'),
+      bootstrapKubeconfigPath: named,
+      bootstrapCertificate: { certificate: device, key: parsePkcs11Uri(hsm.uri('token=node;object=device')) },
+    })
+    await joined(running)
+    const pair = readFileSync(join(directory, 'pki/kubelet-client-current.pem'), 'utf8')
+    assert.match(pair, /PKCS11 KEY REFERENCE/)
+  })
+
+  /** A client certificate by the cluster's CA. */
+  async function certificateOf({ publicKey: spki }: Signer, organizations: string[]): Promise<string> {
+    const pki = (name: string) => readFileSync(join(folder.path, 'server/pki', name), 'utf8')
+    const [certificate] = parseCertificatesPem(pki('ca.crt'))
+    assert.ok(certificate)
+    return issueCertificate({
+      ca: { certificate, signer: loadSigner(pki('ca.key')) },
+      subject: nameOf({ commonName: 'device-4711', organizations }),
+      spki,
+      notBefore: Date.now() - 60_000,
+      notAfter: Date.now() + 3_600_000,
+      random: hostPorts.random,
+      extensions: { keyUsage: ['digitalSignature'], extendedKeyUsage: [oids.clientAuth] },
+    })
+  }
 
   function serialOnDisk(): string {
     return BigInt(`0x${Buffer.from(inForce().leaf.serialNumber).toString('hex')}`).toString()

@@ -55,6 +55,8 @@ export interface AgentOptions {
   keyAlgorithm?: KeyAlgorithm
   /** The token that the client certificate's keys are made in, and never leave; absent: they are kept in files. */
   clientKeyToken?: Pkcs11Uri
+  /** A bootstrap credential: a certificate's path and its key in a token. Asked before the bootstrap kubeconfig. */
+  bootstrapCertificate?: { certificate: string; key: Pkcs11Uri }
   /** PEM file of the CAs that callers of the HTTPS server are verified with; default: the CA of the API server. */
   clientCertificateAuthorityPath?: string
   /** Where the HTTPS server listens; default 0.0.0.0. */

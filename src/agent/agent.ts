@@ -5,7 +5,6 @@ import { createCredentialChain } from '../join/credential-sources.ts'
 import { servingTemplate } from '../join/template.ts'
 import type { KeyAlgorithm } from '../keys/private-key.ts'
 import { createClient } from '../kube/client.ts'
-import type { Connect } from '../kube/transport.ts'
 import type { KubeNode, NodeAddress } from '../kube/types.ts'
 import { type AgentMetrics, type CertificateView, createAgentMetrics } from './agent-metrics.ts'
 import type { AgentOptions, AgentPorts } from './agent-options.ts'
@@ -25,8 +24,7 @@ import { NodeWatch } from './node-watch.ts'
 import type { ServeHttps } from './serving.ts'
 import { createServingCertificate } from './serving-certificate.ts'
 import { createTokenCallers } from './token-callers.ts'
-import { tokenConnect } from './token-connect.ts'
-import { createTokenKeys, type TokenKeys } from './token-keys.ts'
+import { createTokenSide, type TokenSide } from './token-side.ts'
 
 export interface AgentStatus {
   client: CertificateStatus
@@ -77,7 +75,7 @@ class NodeAgent implements Agent {
   readonly #metrics: AgentMetrics
   readonly #server: NodeServer | undefined
   readonly #pods: AgentPods | undefined
-  readonly #tokenKeys: TokenKeys | undefined
+  readonly #token: TokenSide
   #addresses: readonly NodeAddress[]
   #started: Promise<void> = Promise.resolve()
   #presenceError: string | undefined
@@ -103,15 +101,20 @@ class NodeAgent implements Agent {
       addresses: () => this.#addresses,
       onReadiness: () => this.#client.retryNow(),
     })
-    const sources = credentialSources(options, ports, { pods: this.#pods, endpoint: this.#endpoint })
-    const { clientKeyToken: uri } = options
-    this.#tokenKeys = uri && ports.token && createTokenKeys({ ...ports, ...ports.token, uri, nodeName })
+    this.#token = createTokenSide(options, ports, this.#endpoint, certificate => this.#keyGone(certificate))
+    const fromTokens = this.#token.sources
+    const sources = credentialSources(options, ports, {
+      pods: this.#pods,
+      endpoint: this.#endpoint,
+      fromTokens,
+    })
     const parts = { options, ports, keyAlgorithm: this.#keyAlgorithm, client }
     this.#client = createClientCertificate({
       ...parts,
       store,
       chain: createCredentialChain(sources),
-      tokenKeys: this.#tokenKeys,
+      tokenKeys: this.#token.keys,
+      connectToJoin: this.#token.connectToJoin,
       onJoined: credential => this.#endpoint.learn(credential),
       onFailure: () => this.#metrics.clientFailed(),
     })
@@ -128,7 +131,7 @@ class NodeAgent implements Agent {
       options.serverTLSBootstrap ? viewOf(this.#serving) : undefined,
     )
     this.#connection = new NodeConnection({
-      connect: this.#connectWithToken(),
+      connect: this.#token.connect,
       session: this.#session,
       endpoint: this.#endpoint,
       certificate: () => {
@@ -182,23 +185,11 @@ class NodeAgent implements Agent {
     this.#server = ports.listen && this.#createServer(ports.listen)
   }
 
-  /** `connect`, also with a key in the token; one that is gone from it is asked for anew with the bootstrap credential. */
-  #connectWithToken(): Connect {
-    const { connect, token } = this.#ports
-    const { clientKeyToken: uri } = this.#options
-    const tokenKeys = this.#tokenKeys
-    if (!uri || !token || !tokenKeys) return connect
-    return tokenConnect({
-      connect,
-      uri,
-      tokenKeys,
-      startTls: token.startTls,
-      onKeyGone: certificate => {
-        const { serial } = this.#client.status()
-        if (serial !== undefined && this.#client.held()?.chain === certificate)
-          this.#client.reportRejected(serial, 'its key is not in the token any more')
-      },
-    })
+  /** Back to the bootstrap credential, if the certificate is the one in force. */
+  #keyGone(certificate: string): void {
+    const { serial } = this.#client.status()
+    if (serial !== undefined && this.#client.held()?.chain === certificate)
+      this.#client.reportRejected(serial, 'its key is not in the token any more')
   }
 
   start(): void {
@@ -243,7 +234,7 @@ class NodeAgent implements Agent {
     this.#connection.stop()
     await this.#started
     await Promise.all([this.#presence.stop(), this.#watch.stop(), this.#server?.stop(), this.#pods?.stop()])
-    this.#tokenKeys?.close()
+    this.#token.close()
   }
 
   async #begin(): Promise<void> {

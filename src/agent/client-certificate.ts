@@ -5,6 +5,7 @@ import type { AcquireReason, BootstrapCredential, CredentialChain } from '../joi
 import { clientTemplate } from '../join/template.ts'
 import type { KeyAlgorithm } from '../keys/private-key.ts'
 import { createClient, isStatus, type KubeClient } from '../kube/client.ts'
+import type { Connect } from '../kube/transport.ts'
 import type { AgentOptions, AgentPorts } from './agent-options.ts'
 import { issuedPair } from './issued-pair.ts'
 import type { TokenKeys } from './token-keys.ts'
@@ -17,6 +18,8 @@ export interface ClientCertificateOptions {
   chain: CredentialChain
   /** Keys are made in this token; absent: in memory, and kept in files. */
   tokenKeys?: TokenKeys | undefined
+  /** Connects with a bootstrap credential. */
+  connectToJoin: Connect
   /** The API under the node's own certificate. */
   client: KubeClient
   /** A certificate was obtained with this credential. */
@@ -64,7 +67,7 @@ export function createClientCertificate(parts: ClientCertificateOptions): Certif
       const reason = bootstrapReason[cause]
       if (reason === undefined) return ask(parts.client)
       const credential = await chain.acquire({ reason, nodeName, signal })
-      const transport = ports.connect(credential.connection)
+      const transport = parts.connectToJoin(credential.connection)
       try {
         const pair = await ask(createClient(transport))
         await parts.onJoined(credential)

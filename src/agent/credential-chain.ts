@@ -9,13 +9,15 @@ import type { NodeEndpoint } from './node-endpoint.ts'
 export interface SourceParts {
   pods: AgentPods | undefined
   endpoint: NodeEndpoint
+  /** Asked between the plugins and the bootstrap kubeconfig. */
+  fromTokens?: readonly CredentialSource[]
 }
 
 /** The node's sources of bootstrap credentials in order: its plugins, then the bootstrap kubeconfig, exec plugin and all. */
 export function credentialSources(
   options: AgentOptions,
   ports: AgentPorts,
-  { pods, endpoint }: SourceParts,
+  { pods, endpoint, fromTokens = [] }: SourceParts,
 ): CredentialSource[] {
   const { bootstrapKubeconfigPath, credentialPlugins = [], nodeName } = options
   const { net, spawn, environment = {} } = ports
@@ -35,6 +37,7 @@ export function credentialSources(
       ...(whyNotReady && { whyNotReady }),
     })
   })
+  sources.push(...fromTokens)
   if (bootstrapKubeconfigPath !== undefined) {
     const execCredential = spawn && createExecCredential({ ...ports, spawn, nodeName, environment })
     sources.push(
@@ -44,7 +47,8 @@ export function credentialSources(
   return sources
 }
 
-async function knownEndpoint(endpoint: NodeEndpoint) {
+/** The API server that is known so far, without a credential. */
+export async function knownEndpoint(endpoint: NodeEndpoint) {
   // A kubeconfig may have come since the start.
   if (!endpoint.current) await endpoint.tryAnother()
   return endpoint.current?.connection

@@ -34,7 +34,7 @@ export interface TokenConnectOptions {
   tokenKeys: TokenKeys
   startTls: StartTokenTls
   /** The key of this certificate is not in the token any more. */
-  onKeyGone(certificate: string): void
+  onKeyGone?(certificate: string): void
 }
 
 /**
@@ -59,7 +59,7 @@ function tunnelled(
 
   async function open() {
     if (!(await tokenKeys.holds(key))) {
-      onKeyGone(certificate)
+      onKeyGone?.(certificate)
       throw new RollcallError('TOKEN_KEY_ABSENT', `the key ${key.label} is not in the token any more.`)
     }
     const { server, tlsServerName, certificateAuthority, insecureSkipTlsVerify } = config

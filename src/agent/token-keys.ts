@@ -1,8 +1,8 @@
 import { hasCode } from '../errors.ts'
 import type { AttemptKey } from '../join/request-certificate.ts'
-import type { LoadCryptoki } from '../keys/pkcs11/cryptoki.ts'
+import { cka, type LoadCryptoki } from '../keys/pkcs11/cryptoki.ts'
 import { destroyKey, generateKeyInToken, keyLabels } from '../keys/pkcs11/generate-key.ts'
-import { findKey } from '../keys/pkcs11/key-in-token.ts'
+import { findKey, type KeyMatch } from '../keys/pkcs11/key-in-token.ts'
 import { signerInToken } from '../keys/pkcs11/pkcs11-signer.ts'
 import { openToken } from '../keys/pkcs11/token.ts'
 import type { Pkcs11Uri } from '../keys/pkcs11/uri.ts'
@@ -21,11 +21,13 @@ export interface TokenKeys {
   newKey(algorithm: KeyAlgorithm, kept: readonly Secret[] | undefined): Promise<AttemptKey>
   /** Whether the token holds the key now. Rejects when it cannot tell: TOKEN_ABSENT, PIN_WRONG … */
   holds(key: TokenKey): Promise<boolean>
+  /** The key that is in the token under this name. Rejects with TOKEN_KEY_ABSENT and as `Token.use`. */
+  find(match: KeyMatch): Promise<TokenKey>
   close(): void
 }
 
 export interface TokenKeysOptions {
-  /** The token; it names no key. */
+  /** The token; a key that it names does not count. */
   uri: Pkcs11Uri
   nodeName: string
   load: LoadCryptoki
@@ -66,6 +68,15 @@ export function createTokenKeys(options: TokenKeysOptions): TokenKeys {
         throw error
       }
     },
+    find: match =>
+      token.use((connection, session) => {
+        const { privateKey, spki } = findKey(connection, session, match)
+        const [id = new Uint8Array(), label] = connection.cryptoki.attributes(session, privateKey, [
+          cka.id,
+          cka.label,
+        ])
+        return { id, label: Buffer.from(label ?? []).toString(), spki }
+      }),
     close: () => token.close(),
   }
 }

@@ -38,6 +38,8 @@ interface AgentFlags {
   staticPodsAsRoot: boolean
   credentialPlugin: CredentialPluginOptions[]
   clientKey?: Pkcs11Uri
+  bootstrapClientCertificate?: string
+  bootstrapClientKey?: Pkcs11Uri
 }
 
 export function register(program: Command, io: CommandIo): void {
@@ -58,6 +60,11 @@ export function register(program: Command, io: CommandIo): void {
       "pkcs11: URI of a token in which the client certificate's keys are made, never to leave it; default: files",
       parseClientKey,
     )
+    .option(
+      '--bootstrap-client-certificate <file>',
+      'certificate to join with, whose key is in a token; the bootstrap kubeconfig then need only name the API',
+    )
+    .option('--bootstrap-client-key <uri>', 'pkcs11: URI of its key', parsePkcs11Uri)
     .option('--rotate-certificates', 'renew the client certificate before it lapses', false)
     .option('--server-tls-bootstrap', 'have the serving certificate issued by the cluster', false)
     .option('--address <ip>', 'where the HTTPS server listens', '0.0.0.0')
@@ -102,6 +109,7 @@ async function agent(flags: AgentFlags, io: CommandIo): Promise<void> {
       ...staticPodOptions(flags),
       credentialPlugins: flags.credentialPlugin,
       ...(flags.clientKey && { clientKeyToken: flags.clientKey }),
+      ...bootstrapCertificate(flags),
     },
     {
       ...hostPorts,
@@ -112,7 +120,7 @@ async function agent(flags: AgentFlags, io: CommandIo): Promise<void> {
       net: systemNet,
       connectRpc: systemRpc,
       environment: environmentOfProcess(),
-      ...(flags.clientKey && { token: { load: cryptokiLoader(), startTls: tokenTlsStarter(log) } }),
+      token: { load: cryptokiLoader(), startTls: tokenTlsStarter(log) },
     },
   )
   announceReady(running, flags, io)
@@ -155,6 +163,15 @@ function staticPodOptions(flags: AgentFlags): { staticPods?: StaticPodOptions } 
       allowRoot,
     },
   }
+}
+
+function bootstrapCertificate({
+  bootstrapClientCertificate: certificate,
+  bootstrapClientKey: key,
+}: AgentFlags) {
+  if (certificate !== undefined && key !== undefined) return { bootstrapCertificate: { certificate, key } }
+  if (certificate === undefined && key === undefined) return {}
+  throw new RollcallError('USAGE', '--bootstrap-client-certificate and --bootstrap-client-key go together.')
 }
 
 function parseClientKey(text: string): Pkcs11Uri {
