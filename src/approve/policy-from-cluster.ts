@@ -1,5 +1,6 @@
 /** Policies from CertificatePolicy objects, with what became of them written to their status. */
 import { isStatus, type KubeClient } from '../kube/client.ts'
+import { sameJson } from '../kube/json.ts'
 import type { CertificatePolicy } from '../kube/rollcall/certificate-policy/spec.ts'
 import { certificatePolicies, policyInForce, problemsOf } from '../kube/rollcall/certificate-policy.ts'
 import { pathText } from '../kube/schema-problems.ts'
@@ -52,8 +53,8 @@ export function policiesFromCluster(options: ClusterPolicies): FollowPolicies {
           log.warn('a policy was deleted', { policy: name })
         } else {
           objects.set(name, object)
-          // Our own writes of the status change no policy.
-          if (previous && sameSpec(previous, object)) return
+          // Our own writes of the status change no policy; those of others may have to be written again.
+          if (previous && sameSpec(previous, object)) return statuses.add(name)
           put(object)
         }
         for (const other of set.names()) statuses.add(other)
@@ -97,15 +98,13 @@ export function policiesFromCluster(options: ClusterPolicies): FollowPolicies {
       if (status.onlyReport && clock.monotonic() < due) return due - clock.monotonic()
       reported.set(name, clock.monotonic())
       try {
-        const { status: written } = status
-        const next = { ...object, status: written }
-        objects.set(
-          name,
-          await client.update<CertificatePolicy>(certificatePolicies, next, {
-            subresource: 'status',
-            signal,
-          }),
-        )
+        const next = { ...object, status: status.status }
+        const written = await client.update<CertificatePolicy>(certificatePolicies, next, {
+          subresource: 'status',
+          signal,
+        })
+        // Unless the watch brought a newer one meanwhile.
+        if (objects.get(name) === object) objects.set(name, written)
       } catch (error) {
         // Changed or deleted meanwhile: the watch brings it back.
         if (!isStatus(error, 'Conflict') && !isStatus(error, 'NotFound')) throw error
@@ -130,7 +129,7 @@ export function policiesFromCluster(options: ClusterPolicies): FollowPolicies {
 }
 
 const sameSpec = (a: CertificatePolicy, b: CertificatePolicy) =>
-  a.metadata.uid === b.metadata.uid && revisionOf(a.metadata) === revisionOf(b.metadata)
+  revisionOf(a.metadata) === revisionOf(b.metadata) && sameJson(a.spec, b.spec)
 
 /** A new object of the same name is another policy. */
 const revisionOf = ({ uid = '', generation = 0 }: CertificatePolicy['metadata']) => `${uid}/${generation}`

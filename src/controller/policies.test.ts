@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { Registry } from 'prom-client'
 import type { CertificatePolicy, CertificatePolicySpec } from '../kube/rollcall/certificate-policy/spec.ts'
 import { certificatePolicies } from '../kube/rollcall/certificate-policy.ts'
 import { type ConfigMap, resources } from '../kube/types.ts'
@@ -115,12 +116,13 @@ test(
   'a shadow decides nothing; what it would have decided otherwise is in its status, in the log, and counted once',
   onCluster(async cluster => {
     await create(cluster, 'default', { evidence: 'NodeStatus' })
+    const metrics = new Registry()
     await create(cluster, 'next', {
       shadowOf: 'default',
       evidence: 'NodeStatus',
       sans: { ipRanges: ['10.1.0.0/16'] },
     })
-    await cluster.start({ approvalPolicy: undefined })
+    await cluster.start({ approvalPolicy: undefined, metrics })
     const csr = await asking(cluster)
     assert.equal(await cluster.fate(csr), 'Approved SansProven, issued')
     await asking(cluster, 'worker-2', '10.1.0.2')
@@ -134,6 +136,10 @@ test(
         { request: csr, node: 'worker-1', enforced: 'Approve SansProven', shadow: 'Deny SanNotAllowed' },
       ],
     })
+    assert.match(
+      await metrics.metrics(),
+      /rollcall_policy_shadow_verdicts_total\{enforced="Approve",shadow="Deny"\} 1\n/,
+    )
     assert.deepEqual(await conditionsOf(cluster, 'next'), ['Accepted=True Accepted', 'InForce=False Shadow'])
     assert.equal(
       cluster.log.lines.filter(line => line.includes('a shadow policy judges otherwise')).length,

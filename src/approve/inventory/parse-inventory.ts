@@ -1,5 +1,5 @@
 /** An inventory as operators write it: which node has which names and addresses. */
-import { parseAllDocuments } from 'yaml'
+import { type Document, LineCounter, parseAllDocuments } from 'yaml'
 import { RollcallError } from '../../errors.ts'
 import { isRecord } from '../../kube/json.ts'
 import { parseIp } from '../../x509/ip.ts'
@@ -39,12 +39,24 @@ export function parseInventory(texts: Readonly<Record<string, string>>): Invento
 }
 
 function documentsOf(text: string, content: string): unknown[] {
-  return parseAllDocuments(content).flatMap(document => {
+  const lineCounter = new LineCounter()
+  // Without the text around the error: an inventory may be a Secret, and what is wrong with it is told to everybody.
+  return parseAllDocuments(content, { lineCounter, prettyErrors: false }).flatMap(document => {
     const [error] = document.errors
-    if (error) throw invalid(text, error.message)
-    const value: unknown = document.toJS()
+    if (error) throw invalid(text, `line ${lineCounter.linePos(error.pos[0]).line}: ${error.code}`)
+    const value = expanded(document, text)
     return value === null ? [] : [value]
   })
+}
+
+/** The parser counts aliases: a few lines of them stand for gigabytes. */
+function expanded(document: Document.Parsed, text: string): unknown {
+  try {
+    return document.toJS()
+  } catch (error) {
+    if (error instanceof ReferenceError) throw invalid(text, 'has more aliases than are expanded')
+    throw error
+  }
 }
 
 function entryOf(nodeName: string, value: unknown, where: string): InventoryEntry {
