@@ -1,6 +1,6 @@
 /** Who is left behind, by whom and why (3.5, I14). */
 import type { ConsumerFacts, Observations } from './observations.ts'
-import type { Exclusion, Plan } from './plan.ts'
+import type { Exclusion, Phase, Plan } from './plan.ts'
 import { hasProven, isClockDisputed, type Jury, juryOf, stateOf } from './standing.ts'
 
 /**
@@ -26,10 +26,18 @@ export function exclusionsNow(plan: Plan, seen: Observations): readonly Exclusio
   return same ? plan.excluded : [...kept, ...asked, ...automatic]
 }
 
+/** Phases that wait for consumers; later ones have their answers, and drop what the excluded still need. */
+const waiting: ReadonlySet<Phase> = new Set<Phase>([
+  'Distributing',
+  'Proving',
+  'Bridging',
+  'IssuerSwitch',
+  'Reissuing',
+])
+
 function byPolicy(plan: Plan, { consumers, now }: Observations, jury: Jury): Exclusion[] {
   const mayLeave = plan.deadline || plan.policy.offline === 'ExcludeAfter'
-  const waits = plan.phase === 'Distributing' || plan.phase === 'Proving' || plan.phase === 'Reissuing'
-  if (!mayLeave || !waits) return []
+  if (!mayLeave || !waiting.has(plan.phase)) return []
   return consumers.flatMap(consumer => {
     const reason = consumer.roles.includes(plan.role) ? whyLeft(consumer, plan, now, jury) : undefined
     return reason === undefined ? [] : [{ consumer: consumer.id, by: 'policy', reason, at: now }]
@@ -41,7 +49,7 @@ function whyLeft(consumer: ConsumerFacts, plan: Plan, now: number, jury: Jury): 
   const state = stateOf(consumer, jury.excluded, now, timings)
   if (state === 'Gone' || state === 'Excluded') return undefined
   const proven = hasProven(consumer, { authority: plan.to, atLeast: 0 }, jury)
-  if (plan.deadline && !proven && plan.phase !== 'Reissuing') return 'the old CA ends before it has proven'
+  if (plan.deadline && !proven) return 'the old CA ends before it has proven'
   const away = now - consumer.lastSeen >= timings.excludeAfter
   return offline === 'ExcludeAfter' && away ? 'away for longer than the policy waits' : undefined
 }

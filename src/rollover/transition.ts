@@ -64,10 +64,13 @@ function isTimedOut(
   return seen.now - plan.phaseSince > plan.policy.timings[timeout.after] * times
 }
 
-/** 3.7: when waiting means that everybody loses trust, laggards do not hold the switch; they still hold the removal. */
+/**
+ * 3.7: when waiting means that everybody loses trust, places that were not read back do not hold the switch; they still
+ * hold the removal. Consumers that lag are excluded by name (exclusions.ts).
+ */
 function isOverruled({ name }: Gate, { deadline, phase }: Plan): boolean {
   const waits = phase === 'Distributing' || phase === 'Proving'
-  return deadline && waits && (name === 'SINKS' || name === 'SEEDS' || name === 'TRUST')
+  return deadline && waits && (name === 'SINKS' || name === 'SEEDS')
 }
 
 function withDeadline(plan: Plan, seen: Observations): Plan {

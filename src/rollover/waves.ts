@@ -5,6 +5,8 @@ import type { Plan, Wave } from './plan.ts'
 const shares = [0, 0.01, 0.1, 0.25]
 /** Milliseconds a node at a full 1000 nodes an hour: faster, a fleet's kubelets knock their API over. */
 const pace = 3600
+/** A wave stands in the object's status: this many members are about 60 kB, and an hour's work. */
+const mostInWave = 1000
 /** Share of a wave, but one at least, that may fail before everything stops. */
 const tolerated = 0.02
 
@@ -60,7 +62,8 @@ export function isOverdue(plan: Plan, candidates: readonly string[], now: number
 
 function sizeOf(number: number, population: number): number {
   const share = shares[number - 1]
-  return share === undefined ? population : Math.max(1, Math.floor(share * population))
+  const wanted = share === undefined ? population : Math.max(1, Math.floor(share * population))
+  return Math.min(mostInWave, wanted)
 }
 
 function spanOf(size: number, { policy }: Plan): number {
