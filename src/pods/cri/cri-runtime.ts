@@ -11,7 +11,7 @@ import { removeTree } from '../state/remove-tree.ts'
 import { type Cri, createCri, isNotFound, isUnavailable } from './cri.ts'
 import { criRefusals } from './cri-rules.ts'
 import { labels } from './labels.ts'
-import { cgroupDriverOf, nodeMemory } from './node-facts.ts'
+import { configuredCgroupDriver, nodeMemory, saidCgroupDriver } from './node-facts.ts'
 import { removeCgroup } from './pod-cgroup.ts'
 import { type ConfigFacts, logsRoot } from './pod-config.ts'
 import { PodSandboxes } from './pod-sandboxes.ts'
@@ -218,8 +218,13 @@ export class CriRuntime implements Runtime {
 
   async #connect(cri: Cri): Promise<Opened> {
     const { stateDirectory, disk, endpoint, log } = this.#options
-    const [version, { info }, memory] = await Promise.all([cri.version(), cri.status(true), nodeMemory(disk)])
-    const cgroupDriver = await cgroupDriverOf(cri, info)
+    const [version, { status, info }, said, memory] = await Promise.all([
+      cri.version(),
+      cri.status(true),
+      saidCgroupDriver(cri),
+      nodeMemory(disk),
+    ])
+    const cgroupDriver = said ?? configuredCgroupDriver(info)
     const { runtimeName: name, runtimeVersion } = version
     const watch = new RuntimeWatch({
       ...this.#options,
@@ -231,7 +236,7 @@ export class CriRuntime implements Runtime {
         for (const listener of [...this.#listeners]) listener()
       },
     })
-    await watch.start()
+    await watch.start(status?.conditions ?? [])
     log.info('the container runtime answers', {
       endpoint,
       runtime: `${name} ${runtimeVersion}`,

@@ -16,20 +16,19 @@ export async function nodeMemory(disk: Disk): Promise<number> {
   return kibibytes > 0 ? kibibytes * 1024 : assumedMemory
 }
 
-/**
- * Who makes cgroups here: both sides must agree, or the runtime refuses each pod. Newer runtimes say it, containerd 1.6
- * shows it in its configuration; else it is cgroupfs.
- */
-export async function cgroupDriverOf(
-  cri: Cri,
-  info: Readonly<Record<string, string>>,
-): Promise<CgroupDriver> {
+/** Who makes cgroups, as newer runtimes say it: both sides must agree, or the runtime refuses each pod. */
+export async function saidCgroupDriver(cri: Cri): Promise<CgroupDriver | undefined> {
   try {
     const { linux } = await cri.runtimeConfig()
-    if (linux) return linux.cgroupDriver === 0 ? 'systemd' : 'cgroupfs'
+    return linux && (linux.cgroupDriver === 0 ? 'systemd' : 'cgroupfs')
   } catch (error) {
-    if (!isUnimplemented(error)) throw error
+    if (isUnimplemented(error)) return undefined
+    throw error
   }
+}
+
+/** The same where it does not say it: containerd 1.6 shows its configuration. Else it is cgroupfs. */
+export function configuredCgroupDriver(info: Readonly<Record<string, string>>): CgroupDriver {
   return containerdUsesSystemd(info.config ?? '') ? 'systemd' : 'cgroupfs'
 }
 

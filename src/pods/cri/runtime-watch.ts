@@ -20,9 +20,11 @@ export interface RuntimeWatchOptions {
   onChange(): void
 }
 
-/** Milliseconds between two looks at what runs; every tenth one also asks how the runtime is and who else uses it. */
+/** Milliseconds between two looks at what runs; every tenth one also asks how the runtime is. */
 const poll = 1000
 const looksToStatus = 10
+/** Looks until the processes of the machine are gone through for a kubelet; its pods are seen with each look. */
+const looksToProcesses = 60
 
 /** What runs in the container runtime, looked at each second and after each change; and what nobody else would tidy up. */
 export class RuntimeWatch {
@@ -43,9 +45,10 @@ export class RuntimeWatch {
     this.#options = options
   }
 
-  /** The first look; rejects as the runtime does. */
-  async start(): Promise<void> {
-    await Promise.all([this.#readAll(), this.#askStatus()])
+  /** The first look; rejects as the runtime does. `conditions`: what it has just said of itself. */
+  async start(conditions: readonly RuntimeCondition[]): Promise<void> {
+    this.#conditions = conditions
+    await this.#readAll()
     this.#warnOfRival()
     this.#polling = this.#poll()
   }
@@ -115,13 +118,15 @@ export class RuntimeWatch {
   async #poll(): Promise<void> {
     const { clock, log } = this.#options
     const { signal } = this.#closing
-    for (let looks = 1; !signal.aborted; looks++) {
-      await sleep(clock, poll, signal)
-      await this.refresh()
-      if (signal.aborted || this.#silence !== undefined) continue
+    for (let looks = 0; !signal.aborted; looks++) {
       try {
+        // The first time at once, though nothing waits for it: pods start first.
+        if (looks % looksToProcesses === 0) await this.#askProcesses()
+        await sleep(clock, poll, signal)
+        await this.refresh()
+        if (signal.aborted || this.#silence !== undefined) continue
         await this.#tidyUp()
-        if (looks % looksToStatus === 0) await this.#askStatus()
+        if (looks % looksToStatus === looksToStatus - 1) await this.#askStatus()
       } catch (error) {
         if (!signal.aborted) log.warn('tidying up in the container runtime failed', { why: String(error) })
       }
@@ -142,14 +147,15 @@ export class RuntimeWatch {
   }
 
   async #askStatus(): Promise<void> {
-    const { cri, endpoint, disk } = this.#options
-    const [{ status }, kubelet] = await Promise.all([cri.status(false), kubeletProcess(endpoint, disk)])
-    this.#conditions = (status?.conditions ?? []).map(({ type, status, reason, message }) => ({
-      type,
-      status,
-      message: message || reason,
-    }))
-    this.#kubelet = kubelet
+    const { status } = await this.#options.cri.status(false)
+    this.#conditions = status?.conditions ?? []
+  }
+
+  async #askProcesses(): Promise<void> {
+    const { endpoint, disk } = this.#options
+    this.#kubelet = await kubeletProcess(endpoint, disk)
+    this.#warnOfRival()
+    this.#tell()
   }
 
   #warnOfRival(): void {
