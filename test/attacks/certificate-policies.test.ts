@@ -96,6 +96,16 @@ for (const [what, attack] of writes)
   }
 
 test(
+  'deleting all policies at once is forbidden like deleting one',
+  against([], async ({ cluster }) => {
+    const transport = await cluster.transportAs('writer')
+    const url = '/apis/rollcall.dev/v1alpha1/certificatepolicies'
+    const { status } = await transport.request({ method: 'DELETE', url, headers: {} })
+    assert.equal(status, 403)
+  }),
+)
+
+test(
   'a status that says another policy is in force puts none in force',
   against([], async ({ cluster, mallory }) => {
     await cluster.admin.create(certificatePolicies, policy('lax', { preset: 'lab' }))
