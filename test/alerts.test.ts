@@ -97,6 +97,7 @@ describe('rules', () => {
       'NodeCertRenewFailing',
       'NodeCertRotationOverdue',
       'NodeCertSignerDown',
+      'NodeCertSigningKeyUnusable',
       'NodeClockSkew',
     ])
   })
