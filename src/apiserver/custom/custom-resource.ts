@@ -4,7 +4,7 @@ import { objectSchema } from '../../kube/rollcall/object-schema.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { StoredResource, Subresource, Verb } from '../resources/resource.ts'
 import { storedDefaults } from '../resources/stored-defaults.ts'
-import type { FieldError } from '../wire/field-error.ts'
+import { type FieldError, fieldError } from '../wire/field-error.ts'
 import { applyDefaults } from './apply-defaults.ts'
 import { fieldErrorOf } from './complaint.ts'
 import { printerColumns } from './printer-columns.ts'
@@ -27,9 +27,27 @@ const verbs: readonly Verb[] = [
   'watch',
 ]
 
+/** Errors after which the object may not have the form that rules rely on. */
+const blocking: readonly FieldError['type'][] = [
+  'NotSupported',
+  'Required',
+  'TooLong',
+  'TooMany',
+  'TypeInvalid',
+]
+const isBlocking = ({ type }: FieldError) => blocking.includes(type)
+
+/** What Kubernetes adds then for a kind that has CEL rules. */
+const rulesNotChecked = fieldError.invalid(
+  '<nil>',
+  'null',
+  'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
+)
+
 /** Schema first; what it cannot say is asked only of objects that it accepts, as CEL rules are. */
 function judge(kind: RollcallKind): (object: CustomObject, previous?: CustomObject) => FieldError[] {
   const schema = objectSchema(kind)
+  const hasRules = JSON.stringify(schema).includes('"x-kubernetes-validations":')
   // What was stored may be older than the schema, and not of the types that complaints rely on.
   const fits = (object: CustomObject) => valueErrors(schema, object, '').length === 0
   const complaintsOf = (object: CustomObject, previous?: CustomObject) =>
@@ -38,7 +56,7 @@ function judge(kind: RollcallKind): (object: CustomObject, previous?: CustomObje
       : []
   return (object, previous) => {
     const errors = valueErrors(schema, object, '', previous)
-    if (errors.length > 0) return errors
+    if (errors.length > 0) return hasRules && errors.some(isBlocking) ? [...errors, rulesNotChecked] : errors
     const complaints = complaintsOf(object, previous)
     const before = previous && complaints.length > 0 ? complaintsOf(previous) : []
     return complaints.filter(complaint => !before.includes(complaint)).map(fieldErrorOf)
