@@ -122,3 +122,20 @@ test('what a crash left half done is finished at the next start', async () => {
   await settled()
   assert.deepEqual((await restarted.call<KubeList>('GET', maps)).items, [])
 })
+
+test('a namespace goes with its content, whatever the policy', async () => {
+  for (const policy of ['Foreground', 'Orphan', 'Background']) {
+    const { api } = await family()
+    await api.call('POST', '/api/v1/namespaces', { metadata: { name: 'team' } })
+    await api.call('POST', '/api/v1/namespaces/team/configmaps', { metadata: { name: 'a' } })
+    await api.call('DELETE', `/api/v1/namespaces/team?propagationPolicy=${policy}`)
+    await settled()
+    await api.clock.advance(10_000)
+    const { items } = await api.call<KubeList>('GET', '/api/v1/namespaces')
+    assert.deepEqual(
+      items.map(({ metadata }) => metadata.name),
+      ['default'],
+      policy,
+    )
+  }
+})
