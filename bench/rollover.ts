@@ -33,7 +33,7 @@ function allGates(): number {
     preflightGate(plan, seen),
     artefactsGate(plan, seen),
     signedGate(plan, seen),
-    sinksGate(plan.bundle, seen),
+    sinksGate(plan, 'wide', seen),
     trustsNew(plan, seen),
     servedGate(plan, seen, plan.to, 'bridged'),
     issuerGate(seen, plan.to),

@@ -17,10 +17,13 @@ export function bundleWith(
 ): number | undefined {
   // Before the rotation has published anything, what is out there already may be enough: a CA trusted in advance.
   const from = current ?? Math.max(0, ...sinks.map(({ generation }) => generation))
-  const fits = (anchors: readonly number[]) =>
-    anchors.includes(plan.to) && anchors.includes(plan.from) === (want === 'wide')
   const generations = bundles
-    .filter(({ generation, anchors }) => generation >= from && fits(anchors))
+    .filter(({ generation, anchors }) => generation >= from && fulfils(want, plan, anchors))
     .map(({ generation }) => generation)
   return generations.length === 0 ? undefined : Math.min(...generations)
+}
+
+/** Whether a bundle with these CAs is what is wanted. */
+export function fulfils(want: BundleWant, { from, to }: Plan, anchors: readonly number[]): boolean {
+  return anchors.includes(to) && anchors.includes(from) === (want === 'wide')
 }

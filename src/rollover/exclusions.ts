@@ -8,6 +8,8 @@ import { hasProven, isClockDisputed, type Jury, juryOf, stateOf } from './standi
  * laggards when the deadline has passed; without those who came back, have proven, and hold no leaf of the old CA.
  */
 export function exclusionsNow(plan: Plan, seen: Observations): readonly Exclusion[] {
+  const { excluded, wishes } = plan
+  if (excluded.length === 0 && wishes.exclusions.length === 0 && !mayLeave(plan)) return excluded
   const jury = juryOf(plan, seen)
   const consumers = new Map(seen.consumers.map(consumer => [consumer.id, consumer]))
   const holding = new Set((seen.leaves.holders.get(plan.from) ?? []).map(({ holder }) => holder))
@@ -35,9 +37,12 @@ const waiting: ReadonlySet<Phase> = new Set<Phase>([
   'Reissuing',
 ])
 
+function mayLeave({ deadline, policy, phase }: Plan): boolean {
+  return (deadline || policy.offline === 'ExcludeAfter') && waiting.has(phase)
+}
+
 function byPolicy(plan: Plan, { consumers, now }: Observations, jury: Jury): Exclusion[] {
-  const mayLeave = plan.deadline || plan.policy.offline === 'ExcludeAfter'
-  if (!mayLeave || !waiting.has(plan.phase)) return []
+  if (!mayLeave(plan)) return []
   return consumers.flatMap(consumer => {
     const reason = consumer.roles.includes(plan.role) ? whyLeft(consumer, plan, now, jury) : undefined
     return reason === undefined ? [] : [{ consumer: consumer.id, by: 'policy', reason, at: now }]

@@ -63,7 +63,7 @@ const rules: Readonly<Partial<Record<Phase, PhaseRule>>> = {
     timeout: { after: 'prepare', to: 'Abort' },
   },
   Distributing: {
-    gates: (plan, seen) => [sinksGate(plan.bundle, seen), seedsGate(seen, plan.to)],
+    gates: (plan, seen) => [sinksGate(plan, 'wide', seen), seedsGate(seen, plan.to)],
     next: 'Proving',
     timeout: { after: 'distribute', to: 'Pause' },
   },
@@ -107,14 +107,14 @@ const rules: Readonly<Partial<Record<Phase, PhaseRule>>> = {
     timeout: { after: 'distrustServers', times: 'servers', to: 'Unbridging' },
   },
   DistrustingConsumers: {
-    gates: (plan, seen) => [sinksGate(plan.bundle, seen), narrowedGate(plan, seen, plan.bundle ?? 0)],
+    gates: (plan, seen) => [sinksGate(plan, 'narrow', seen), narrowedGate(plan, seen, plan.bundle ?? 0)],
     next: 'Done',
     timeout: { after: 'distrustConsumers', to: 'Pause' },
   },
 
   RestoringTrust: {
     gates: (plan, seen) => [
-      sinksGate(plan.bundle, seen),
+      sinksGate(plan, 'wide', seen),
       acceptedGate(seen, plan.from),
       ...(plan.narrowedAt === undefined ? [] : [trustsOld(plan, seen)]),
     ],
@@ -144,7 +144,7 @@ const rules: Readonly<Partial<Record<Phase, PhaseRule>>> = {
   },
   EmergencyReissue: {
     gates: (plan, seen) => [
-      sinksGate(plan.bundle, seen),
+      sinksGate(plan, 'narrow', seen),
       narrowedGate(plan, seen, plan.bundle ?? 0),
       liveGate(plan, seen, plan.from),
     ],

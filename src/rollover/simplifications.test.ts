@@ -31,8 +31,9 @@ const list: Simplification[] = [
     name: 'offlineIgnored',
     says: 'M4 who is away does not count',
     breaks: /^I1:/,
+    from: 40,
     nodes: 1,
-    often: { away: 12, back: 3, synced: 5 },
+    often: { away: 10, back: 1, joined: 0, remade: 0, jumped: 0, server: 0, wished: 4 },
   },
   {
     name: 'proofOfAnyInstance',

@@ -93,6 +93,19 @@ function fenced(plan: Plan, { leader }: Observations): Step {
 }
 
 function ownBlockers(plan: Plan, seen: Observations): Blocker[] {
+  return [...disputedClocks(plan, seen), ...unsignedServerBundle(plan, seen)]
+}
+
+/** Servers keep what they have until the roots have signed what the phase wants of them. */
+function unsignedServerBundle(plan: Plan, seen: Observations): Blocker[] {
+  const { servers } = desiredIn(plan)
+  const base = plan.serverBundle ?? plan.bundle
+  if (servers === undefined || bundleWith(servers, plan, seen, base) !== undefined) return []
+  const message = `no ${servers} bundle after ${base} is signed for servers; hold a ceremony`
+  return [{ code: 'CeremonyNeeded', about: 'trust roots', message }]
+}
+
+function disputedClocks(plan: Plan, seen: Observations): Blocker[] {
   if (!isClockDisputed(seen, plan)) return []
   const message = `${Math.round(seen.clockSkew / 1000)} s apart: nothing that time decides goes on`
   return [{ code: 'ClockDisputed', about: 'clocks', message }]

@@ -1,14 +1,17 @@
+import { type BundleWant, fulfils } from '../bundle-choice.ts'
 import type { Observations } from '../observations.ts'
+import type { Plan } from '../plan.ts'
 import { type Blocker, type Gate, gate } from './gate.ts'
 
 /**
- * SINKS: every place that consumers take trust from, seeds of future machines too, was read back and holds this bundle or
- * a newer one (I10).
+ * SINKS: every place that consumers take trust from, seeds of future machines too, was read back and holds the bundle that
+ * the phase wants, or a newer one (I10).
  */
-export function sinksGate(bundle: number | undefined, { sinks, bundles }: Observations): Gate {
-  const digestKnown = bundle !== undefined && bundles.some(({ generation }) => generation === bundle)
-  if (!digestKnown) {
-    const message = 'no signed bundle is at hand'
+export function sinksGate(plan: Plan, want: BundleWant, { sinks, bundles }: Observations): Gate {
+  const { bundle = 0 } = plan
+  const chosen = bundles.find(({ generation }) => generation === bundle)
+  if (chosen === undefined || !fulfils(want, plan, chosen.anchors)) {
+    const message = `the trust roots have signed no ${want} bundle after ${bundle}`
     return gate('SINKS', sinks.length, [{ code: 'CeremonyNeeded', about: 'bundle', message }])
   }
   const stale = sinks

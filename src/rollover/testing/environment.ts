@@ -1,7 +1,7 @@
 /** What else happens in a cluster: nodes come, go, restart, are made anew; clocks jump; people wish. */
 import type { Random } from '../../ports.ts'
 import { prove } from './carry-out.ts'
-import { addNode, issueTo, type Member, type World } from './world.ts'
+import { addNode, holdCeremony, issueTo, type Member, type World } from './world.ts'
 
 const minute = 60_000
 const hour = 60 * minute
@@ -172,7 +172,8 @@ function wished(world: World, random: Random, member: Member | undefined): strin
   const dice = random.float()
   const { wishes, store } = world
   const at = world.now + world.clockError
-  if (dice < 0.2) world.wishes = { ...wishes, pause: !wishes.pause }
+  if (dice < 0.1) holdCeremony(world)
+  else if (dice < 0.2) world.wishes = { ...wishes, pause: !wishes.pause }
   else if (dice < 0.4) world.wishes = { ...wishes, resume: store.plan.sequence }
   else if (dice < 0.45) world.wishes = { ...wishes, rollback: true }
   else if (dice < 0.6 && member && !member.online) {

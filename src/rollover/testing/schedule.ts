@@ -9,7 +9,7 @@ import { brokenInvariants } from './invariants.ts'
 import { type Mutation, none } from './mutations.ts'
 import { observe } from './observe.ts'
 import { type Orchestrator, runOnce, someFaults, takeLease, twoOrchestrators } from './orchestrator.ts'
-import { issueTo, newWorld, type World, type WorldOptions } from './world.ts'
+import { holdCeremony, issueTo, newWorld, type World, type WorldOptions } from './world.ts'
 
 export interface Outcome {
   phase: string
@@ -104,6 +104,8 @@ function fairRound(
   if (finalPhases.has(world.store.plan.phase)) return outcomeOf(world, trace)
   world.wishes = { ...world.wishes, pause: false, resume: world.store.plan.sequence }
   everybodyActs(world, random)
+  const { serverBundle = 0, bundle = 0 } = world.store.plan
+  if (world.bundles.length < Math.max(serverBundle, bundle) + 2) holdCeremony(world)
   runOnce(world, orchestrators[0], mutation)
   trace.push(`${world.store.plan.phase}: ${name}`)
   const [violation] = brokenInvariants(world)

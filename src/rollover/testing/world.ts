@@ -72,7 +72,7 @@ export interface World {
   now: number
   /** How far the orchestrators' clock is ahead. */
   clockError: number
-  bundles: readonly BundleFacts[]
+  bundles: BundleFacts[]
   sinks: Sink[]
   servers: Server[]
   members: Member[]
@@ -112,13 +112,6 @@ export function newWorld({
   standby = false,
 }: WorldOptions): World {
   const steady = standby ? [1, 2] : [1]
-  const wide = [1, 2]
-  const sets = [steady, wide, [2], wide, [2], wide, [2], wide, [2], wide]
-  const bundles = sets.map((anchors, index) => ({
-    generation: index + 1,
-    digest: `bundle-${index + 1}`,
-    anchors,
-  }))
   const now = poolTime
   const plan = newPlan({
     id: 'rotation-1',
@@ -136,7 +129,7 @@ export function newWorld({
     role,
     now,
     clockError: 0,
-    bundles,
+    bundles: [bundleOf(1, steady)],
     sinks: ['configmap', 'kubeconfigs', 'cluster-info', 'image'].map((id, index) => {
       return { id, seed: index >= 2, generation: 1, before: 1, fence: fresh() }
     }),
@@ -153,6 +146,7 @@ export function newWorld({
     highestToken: 0,
     violations: [],
   }
+  holdCeremony(world)
   for (let index = 1; index <= nodes; index += 1) addNode(world, `node-${index}`)
   if (role === 'apiserver-serving') {
     addMember(world, { id: 'agent-1', kind: 'Agent', reloads: true, orderable: true })
@@ -162,6 +156,28 @@ export function newWorld({
     addMember(world, { id: 'admin', kind: 'External', verifies: false, renewable: false })
   else addMember(world, { id: 'prometheus', kind: 'Monitoring', reloads: true, orderable: false })
   return world
+}
+
+function bundleOf(generation: number, anchors: readonly number[]): BundleFacts {
+  return { generation, digest: `bundle-${generation}`, anchors }
+}
+
+/** The trust roots meet and sign what one rollover needs, there and back and there again. */
+export function holdCeremony(world: World): void {
+  const { from, to } = world.store.plan
+  const last = world.bundles.length
+  const sets = [[from, to], [to], [from, to], [to]]
+  world.bundles = [...world.bundles, ...sets.map((anchors, index) => bundleOf(last + 1 + index, anchors))]
+}
+
+/** The rotation after the one that is over: from its new CA to the next. */
+export function beginNext(world: World): void {
+  const { to, role, reason, author, policy, sequence } = world.store.plan
+  const asked = { id: `rotation-${to}`, role, reason, author, policy, from: to, to: to + 1 }
+  world.wishes = noWishes
+  const plan = newPlan({ ...asked, wishes: noWishes, after: sequence, now: world.now })
+  world.store = { plan, version: world.store.version + 1 }
+  holdCeremony(world)
 }
 
 function serverOf(id: string, role: TrustRole, since: number): Server {
