@@ -19,6 +19,7 @@ import {
 import { runCommand } from './run-command.ts'
 import { spdyChannels, spdyCommandProtocols } from './spdy-channels.ts'
 import { commandProtocols, websocketChannels } from './websocket-channels.ts'
+import { forwardChannels, parsePorts, websocketPortProtocols } from './websocket-ports.ts'
 
 /** Streams that are open at once; one more is refused with 429. */
 const MOST_STREAMS = 256
@@ -77,7 +78,7 @@ export class NodeStreams {
       return plainText(404, 'pod does not exist')
     const { pod } = view
     if (runtime.streamUrl) {
-      const ports = query.getAll('port').map(Number)
+      const ports = parsePorts(query.getAll('port')) ?? []
       return this.#throughRuntime(request, runtime.streamUrl({ kind: 'portForward', pod, ports }))
     }
     const open: OpenPort = async port => {
@@ -90,11 +91,17 @@ export class NodeStreams {
     }
     const { headers } = request
     if (this.#upgradeOf(request) === 'websocket') {
-      const protocol = chosenProtocol(headers, [tunnelledProtocol])
-      if (!protocol) return noProtocol(headers['sec-websocket-protocol'], [tunnelledProtocol])
+      const ours = [tunnelledProtocol, ...websocketPortProtocols]
+      const protocol = chosenProtocol(headers, ours)
+      if (!protocol) return noProtocol(headers['sec-websocket-protocol'], ours)
+      const ports = parsePorts(query.getAll('port'))
+      if (protocol !== tunnelledProtocol && !ports)
+        return plainText(400, 'query parameter "port" is required')
       return this.#takeOver((connection, head) =>
         overWebSocket(request, { connection, head, protocol }, socket =>
-          forwardPorts(tunnelOf(socket), new Uint8Array(), open),
+          ports && protocol !== tunnelledProtocol
+            ? forwardChannels(socket, protocol, ports, open)
+            : forwardPorts(tunnelOf(socket), new Uint8Array(), open),
         ),
       )
     }

@@ -9,8 +9,8 @@ export const spdyCommandProtocols = ['v4.channel.k8s.io', 'v3.channel.k8s.io', '
 
 /** Milliseconds in which a client opens all its streams: the kubelet's streamCreationTimeout. */
 const CREATION_TIMEOUT = 30_000
-/** Milliseconds that the client has to close the connection when all has been said. */
-const GOODBYE = 5000
+/** Milliseconds that the client has to take the rest and close the connection when the command has ended. */
+const GOODBYE = 60_000
 
 /** Resolves when all streams that the request names are there; undefined: they did not come. */
 export function spdyChannels(
@@ -68,11 +68,11 @@ function channelsOf(
     ...(stdout && { stdout: bytes => stdout.write(bytes) }),
     ...(stderr && { stderr: bytes => stderr.write(bytes) }),
     async finish(outcome) {
+      const timer = clock.after(GOODBYE, () => connection.destroy())
       const text = outcomeText(outcome, protocol)
       if (text !== '') await streams.get('error')?.write(Buffer.from(text))
       for (const stream of streams.values()) await stream.end()
       await session.close()
-      const timer = clock.after(GOODBYE, () => connection.destroy())
       await session.ended
       timer.cancel()
     },

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { duplexPair } from 'node:stream'
 import { describe, type TestContext, test } from 'node:test'
 import { WebSocket } from 'ws'
 import type { ContainerStreams } from '../../pods/runtime.ts'
@@ -9,6 +10,7 @@ import { acceptWebSocket } from './accept-websocket.ts'
 import { ByteQueue } from './byte-queue.ts'
 import { runCommand } from './run-command.ts'
 import { websocketChannels } from './websocket-channels.ts'
+import { forwardChannels, parsePorts } from './websocket-ports.ts'
 
 /** A command that gives back what it is told, in capitals on stderr, and ends with its stdin. */
 function echo(exitCode: number): ContainerStreams & { closed: Promise<void> } {
@@ -61,6 +63,61 @@ async function talk(t: TestContext, protocol: string, exitCode = 0) {
   const closed = once(socket, 'close')
   return { socket, messages, closed, command }
 }
+
+describe('ports over a WebSocket without SPDY', () => {
+  /** Ports 1 to 9 are echoes, others are refused. */
+  async function forward(t: TestContext, protocol: string, ports: number[]) {
+    const server = createServer()
+    server.on('upgrade', (request, connection, head) => {
+      const { method = '', url = '', headers } = request
+      const asked = { method, url, headers: headers as Record<string, string> }
+      acceptWebSocket(asked, { connection, head, protocol }, socket => {
+        void forwardChannels(socket, protocol, ports, async port => {
+          if (port > 9) throw new Error(`nobody listens on ${port}`)
+          const [near, far] = duplexPair()
+          far.on('data', chunk => far.write(`${port}:${chunk}`))
+          return near
+        })
+      })
+    })
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    t.after(() => server.close())
+    const { port } = server.address() as AddressInfo
+    const socket = new WebSocket(`ws://127.0.0.1:${port}/`, protocol)
+    const messages: string[] = []
+    socket.on('message', (data: Buffer) => messages.push(data.toString('latin1')))
+    await once(socket, 'open')
+    return { socket, messages }
+  }
+
+  test('two channels a port, each with its number first, then data or why there is none', async t => {
+    const { socket, messages } = await forward(t, 'v4.channel.k8s.io', [7, 258])
+    socket.send(Buffer.from('\0ping'))
+    socket.send(Buffer.from([9, 1, 2]))
+    while (messages.length < 6) await once(socket, 'message')
+    assert.deepEqual(messages.sort(), [
+      '\x00\x07\x00',
+      '\x007:ping',
+      '\x01\x07\x00',
+      '\x02\x02\x01',
+      '\x03\x02\x01',
+      '\x03nobody listens on 258',
+    ])
+    socket.terminate()
+  })
+
+  test('when all ports are refused the socket closes', async t => {
+    const { socket } = await forward(t, 'v4.base64.channel.k8s.io', [10])
+    const [code] = await once(socket, 'close')
+    assert.equal(code, 1000)
+  })
+
+  test('ports are numbers, not too many', () => {
+    assert.deepEqual(parsePorts(['80', '81,82']), [80, 81, 82])
+    for (const values of [[], [''], ['0'], ['70000'], ['1e3'], ['80,'], [Array(20).fill('80').join(',')]])
+      assert.equal(parsePorts(values), undefined)
+  })
+})
 
 describe('a command over a WebSocket', () => {
   test('channels are the first byte; v5 ends stdin; the exit code comes as a Status', async t => {

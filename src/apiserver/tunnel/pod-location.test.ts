@@ -126,7 +126,7 @@ test('exec names what is wanted as the kubelet reads it, each word of the comman
     '400 pod waiting does not have a host assigned',
   )
   assert.equal(
-    portForwardLocation(reader, request('one', 'ports=80'), defaultAddressTypes).path,
-    '/portForward/ns/one?port=80',
+    portForwardLocation(reader, request('one', 'ports=80,81&ports=82'), defaultAddressTypes).path,
+    '/portForward/ns/one?port=80&port=81&port=82',
   )
 })

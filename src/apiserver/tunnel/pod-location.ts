@@ -88,7 +88,11 @@ export function portForwardLocation(
   preferred: readonly string[],
 ): KubeletLocation {
   const pod = requirePod(reader, namespace, name)
-  const ports = new URLSearchParams(query.getAll('ports').map((port): [string, string] => ['port', port]))
+  const wanted = query.getAll('ports').flatMap(text => text.split(','))
+  const wrong = wanted.find(port => !/^\d{1,5}$/.test(port))
+  if (wrong !== undefined)
+    throw apiError.badRequest(`strconv.ParseInt: parsing ${JSON.stringify(wrong)}: invalid syntax`)
+  const ports = new URLSearchParams(wanted.map((port): [string, string] => ['port', port]))
   const path = kubeletPath('portForward', namespace, name)
   const address = hostOf(reader, pod, preferred)
   return { address, path: ports.size === 0 ? path : `${path}?${ports}` }

@@ -65,6 +65,8 @@ class ServerSession {
   readonly #onStream: (stream: SpdyStream) => void
   readonly #codec = new HeaderCodec()
   readonly #streams = new Map<number, OpenStream>()
+  /** Those who wait for room on the connection. */
+  readonly #waiting = new Set<() => void>()
   #lastStream = 0
   #gone = false
 
@@ -100,6 +102,7 @@ class ServerSession {
     this.#gone = true
     for (const { queue } of this.#streams.values()) queue.end()
     this.#streams.clear()
+    for (const go of [...this.#waiting]) go()
   }
 
   async #take(frames: FrameReader, chunk: Uint8Array): Promise<void> {
@@ -195,7 +198,12 @@ class ServerSession {
     const connection = this.#connection
     if (this.#gone || connection.destroyed || connection.writableEnded) return Promise.resolve()
     return new Promise(resolve => {
-      connection.write(frame, () => resolve())
+      const go = () => {
+        this.#waiting.delete(go)
+        resolve()
+      }
+      this.#waiting.add(go)
+      connection.write(frame, go)
     })
   }
 }
