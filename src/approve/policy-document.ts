@@ -15,6 +15,7 @@ import type { CertificatePolicySpec } from '../kube/rollcall/certificate-policy/
 import { problemsOf } from '../kube/rollcall/certificate-policy.ts'
 import { rollcallGroup, rollcallVersion } from '../kube/rollcall/kind.ts'
 import { type Path, type Problem, pathText } from '../kube/schema-problems.ts'
+import { keyTwice } from './yaml-keys.ts'
 
 export interface PolicyDocument {
   name: string
@@ -22,7 +23,7 @@ export interface PolicyDocument {
 }
 
 /** Characters; a file that is longer is not parsed at all. */
-const longest = 512 * 1024
+const longest = 256 * 1024
 const mostDocuments = 16
 const apiVersion = `${rollcallGroup}/${rollcallVersion}`
 
@@ -63,10 +64,14 @@ export function readPolicies(content: string): { policies: PolicyDocument[]; pro
   return { policies, problems }
 }
 
+/** The parser calls itself for each level, and tells so where a policy never has that many. */
+const yamlProblem = (message: string) =>
+  /call stack/.test(message) ? 'is nested too deeply' : `is no YAML: ${message}`
+
 /** Undefined for what is nested more deeply than a policy ever is: the parser calls itself for each level. */
 function parse(content: string, lineCounter: LineCounter) {
   try {
-    return parseAllDocuments(content, { lineCounter, prettyErrors: false, uniqueKeys: true })
+    return parseAllDocuments(content, { lineCounter, prettyErrors: false, uniqueKeys: false })
   } catch (error) {
     if (error instanceof RangeError) return undefined
     throw error
@@ -88,7 +93,10 @@ interface Found {
 
 function problemsIn(document: Document.Parsed, before: readonly PolicyDocument[]): Found {
   const [error] = document.errors
-  if (error) return { placed: [{ offset: error.pos[0], text: `is no YAML: ${error.message}` }] }
+  if (error) return { placed: [{ offset: error.pos[0], text: yamlProblem(error.message) }] }
+  const twice = keyTwice(document)
+  if (twice)
+    return { placed: [{ offset: twice.offset, text: `has the key ${JSON.stringify(twice.key)} twice` }] }
   let value: unknown
   try {
     value = document.toJS({ maxAliasCount: 0 })

@@ -236,8 +236,12 @@ const files: [what: string, text: string, told: RegExp][] = [
     /has an alias/,
   ],
   ['a merge key', `${head}x: &x {preset: lab}\nspec: {<<: *x}\n`, /has an alias/],
-  ['depth', `${head}spec: ${'['.repeat(200_000)}${']'.repeat(200_000)}\n`, /./],
-  ['a key twice', `${head}spec:\n  evidence: Inventory\n  evidence: NodeStatus\n`, /unique/],
+  ['depth', `${head}spec: ${'['.repeat(100_000)}${']'.repeat(100_000)}\n`, /nested too deeply/],
+  [
+    'a key twice',
+    `${head}spec:\n  evidence: Inventory\n  evidence: NodeStatus\n`,
+    /has the key "evidence" twice/,
+  ],
   [
     'a name twice',
     `${head}spec: {preset: strict}\n---\n${head}spec: {preset: lab}\n`,

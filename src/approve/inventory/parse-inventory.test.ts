@@ -13,6 +13,15 @@ test('what is wrong with an inventory is told without its text, which may be a S
   )
 })
 
+test('a node that is there twice in one mapping is refused, also among thousands', () => {
+  const nodes = Array.from({ length: 3000 }, (_, n) => `  worker-${n}: { addresses: [10.0.0.1] }`)
+  assert.equal(parseInventory({ 'a.yaml': `nodes:\n${nodes.join('\n')}\n` }).size, 3000)
+  assert.throws(
+    () => parseInventory({ 'a.yaml': `nodes:\n${[...nodes, nodes[7]].join('\n')}\n` }),
+    /a\.yaml: line 3002: a key is there twice/,
+  )
+})
+
 test('aliases that multiply are refused and not expanded', () => {
   const lines = Array.from(
     { length: 9 },

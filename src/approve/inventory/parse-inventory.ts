@@ -4,6 +4,7 @@ import { RollcallError } from '../../errors.ts'
 import { isRecord } from '../../kube/json.ts'
 import { parseIp } from '../../x509/ip.ts'
 import { canonicalAddress, canonicalDns, isNodeName } from '../canonical-name.ts'
+import { keyTwice } from '../yaml-keys.ts'
 
 export interface InventoryEntry {
   /** In canonical form, the node's own name among them. */
@@ -41,12 +42,16 @@ export function parseInventory(texts: Readonly<Record<string, string>>): Invento
 function documentsOf(text: string, content: string): unknown[] {
   const lineCounter = new LineCounter()
   // Without the text around the error: an inventory may be a Secret, and what is wrong with it is told to everybody.
-  return parseAllDocuments(content, { lineCounter, prettyErrors: false }).flatMap(document => {
-    const [error] = document.errors
-    if (error) throw invalid(text, `line ${lineCounter.linePos(error.pos[0]).line}: ${error.code}`)
-    const value = expanded(document, text)
-    return value === null ? [] : [value]
-  })
+  return parseAllDocuments(content, { lineCounter, prettyErrors: false, uniqueKeys: false }).flatMap(
+    document => {
+      const [error] = document.errors
+      if (error) throw invalid(text, `line ${lineCounter.linePos(error.pos[0]).line}: ${error.code}`)
+      const twice = keyTwice(document)
+      if (twice) throw invalid(text, `line ${lineCounter.linePos(twice.offset).line}: a key is there twice`)
+      const value = expanded(document, text)
+      return value === null ? [] : [value]
+    },
+  )
 }
 
 /** The parser counts aliases: a few lines of them stand for gigabytes. */
