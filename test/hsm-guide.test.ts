@@ -108,6 +108,7 @@ suite('docs/guides/keys-in-an-hsm.md', { skip: whyNoSoftHsm() }, () => {
 
   test('while the token is away requests wait and say so; when it is back they are signed', async () => {
     hsm.pull()
+    await eventually('it is seen before anything is to be signed', async () => (await usable()) === '0')
     const name = await approved('second')
     await eventually('an Event tells of it', async () => {
       const { items } = await admin.client.list<KubeEvent>(resources.events, { namespace: 'default' })
@@ -115,7 +116,6 @@ suite('docs/guides/keys-in-an-hsm.md', { skip: whyNoSoftHsm() }, () => {
         ({ reason, involvedObject }) => reason === 'SignerUnavailable' && involvedObject.name === name,
       )
     })
-    assert.equal(await usable(), '0')
     hsm.putBack()
     await verified(await certificateOf(name))
     assert.equal(await usable(), '1')

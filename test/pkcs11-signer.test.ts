@@ -80,6 +80,17 @@ suite('keys in a PKCS#11 token', { skip: whyNoSoftHsm() }, () => {
     })
   })
 
+  test('what waits for a session when the token is lost is signed on the next connection', async () => {
+    const signer = await signerInToken(token, { object: 'ECDSA-P256' })
+    const key = { spki: signer.publicKey, keyType: 'P-256' }
+    await clock.advance(5_000)
+    const cryptoki = await load(softHsmModule)
+    const many = Array.from({ length: 50 }, () => signer.sign(tbs))
+    await cryptoki.reload()
+    for (const signature of await Promise.all([...many, signer.sign(tbs)]))
+      assert.ok(checkSignature({ tbs, signature, signatureAlgorithm: signer.algorithm }, key).ok)
+  })
+
   test('a key that was destroyed, and one put in its place, are told apart', async () => {
     await generateKeyInToken(token, 'short', 'ECDSA-P256')
     const signer = await signerInToken(token, { object: 'short' })

@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module'
 import { RollcallError } from '../errors.ts'
 import type { Attribute, Cryptoki, Handle, LoadCryptoki } from '../keys/pkcs11/cryptoki.ts'
-import { CryptokiError } from '../keys/pkcs11/cryptoki.ts'
+import { CryptokiError, ckr } from '../keys/pkcs11/cryptoki.ts'
 
 /** The part of pkcs11js that is used. Its types come with the package, which need not be installed. */
 interface NativeModule {
@@ -45,22 +45,20 @@ const readWriteSession = 2
 const user = 1
 const alreadyInitialized = 0x191
 
-export interface CryptokiLoaderOptions {
-  /** True: OpenSSL's engine uses PKCS#11 in this process too, so no module is ever finalized. */
-  sharedWithOpenssl?: boolean
-}
-
 interface LoadedModule {
   cryptoki: Cryptoki
   /** Resolves when no reload is under way. */
   reloaded(): Promise<void>
 }
 
-/** A loader that keeps what it loaded: PKCS#11 knows one application a process. */
-export function cryptokiLoader({ sharedWithOpenssl = false }: CryptokiLoaderOptions = {}): LoadCryptoki {
+/**
+ * A loader that keeps what it loaded: PKCS#11 knows one application a process. Not for a process that also has OpenSSL's
+ * engine or provider for tokens: a module that is finalized here would be gone for them too.
+ */
+export function cryptokiLoader(): LoadCryptoki {
   const loaded = new Map<string, LoadedModule>()
   return async path => {
-    const { cryptoki, reloaded } = loaded.get(path) ?? openModule(nativePackage(), path, !sharedWithOpenssl)
+    const { cryptoki, reloaded } = loaded.get(path) ?? openModule(nativePackage(), path)
     loaded.set(path, { cryptoki, reloaded })
     await reloaded()
     return cryptoki
@@ -80,11 +78,7 @@ function nativePackage(): { PKCS11: new () => NativeModule } {
   }
 }
 
-function openModule(
-  { PKCS11 }: { PKCS11: new () => NativeModule },
-  path: string,
-  mayReload: boolean,
-): LoadedModule {
+function openModule({ PKCS11 }: { PKCS11: new () => NativeModule }, path: string): LoadedModule {
   const native = new PKCS11()
   try {
     native.load(path)
@@ -98,7 +92,7 @@ function openModule(
       { cause },
     )
   }
-  return cryptokiOf(native, mayReload)
+  return cryptokiOf(native)
 }
 
 function initialize(native: NativeModule): void {
@@ -109,7 +103,7 @@ function initialize(native: NativeModule): void {
   }
 }
 
-function cryptokiOf(native: NativeModule, mayReload: boolean): LoadedModule {
+function cryptokiOf(native: NativeModule): LoadedModule {
   let generation = 1
   let underWay = 0
   let reloading: Promise<void> | undefined
@@ -118,7 +112,7 @@ function cryptokiOf(native: NativeModule, mayReload: boolean): LoadedModule {
   /** Counts what runs on a thread: C_Finalize meanwhile would pull the module away under it. */
   async function onThread<T>(start: () => Promise<T>): Promise<T> {
     // Its handles are of the generation that ends: it must not wait and then use them.
-    if (reloading) throw new CryptokiError(0xb3, 'CKR_SESSION_HANDLE_INVALID', 'reload')
+    if (reloading) throw new CryptokiError(ckr.sessionHandleInvalid, 'CKR_SESSION_HANDLE_INVALID', 'reload')
     underWay++
     try {
       return await start()
@@ -130,13 +124,11 @@ function cryptokiOf(native: NativeModule, mayReload: boolean): LoadedModule {
     }
   }
 
-  async function reload(): Promise<boolean> {
-    if (!mayReload) return false
+  async function reload(): Promise<void> {
     reloading ??= initializeAgain().finally(() => {
       reloading = undefined
     })
     await reloading
-    return true
   }
 
   async function initializeAgain(): Promise<void> {

@@ -39,9 +39,12 @@ export interface KeyDoors {
   owners: readonly number[]
 }
 
-/** An open key. `close` gives up its sessions. */
+/** An open key. */
 export interface OpenKey {
   signer: Signer
+  /** Whether it could sign now. Rejects with what is wrong: TOKEN_ABSENT, PIN_WRONG, SIGNER_UNREACHABLE … */
+  check(): Promise<void>
+  /** Gives up its sessions. */
   close(): void
 }
 
@@ -49,13 +52,19 @@ export interface OpenKey {
 export async function openKey(reference: KeyReference, doors: KeyDoors): Promise<OpenKey> {
   switch (reference.kind) {
     case 'file':
-      return { signer: loadSigner(await readKeyFile(reference.path, doors.disk)), close() {} }
+      return {
+        signer: loadSigner(await readKeyFile(reference.path, doors.disk)),
+        async check() {},
+        close() {},
+      }
     case 'pkcs11': {
       const signer = await openPkcs11Signer({ ...doors, uri: reference.uri })
-      return { signer, close: () => signer.close() }
+      return { signer, check: () => signer.check(), close: () => signer.close() }
     }
-    case 'remote':
-      return { signer: await openRemoteSigner({ ...doors, ...reference }), close() {} }
+    case 'remote': {
+      const signer = await openRemoteSigner({ ...doors, ...reference })
+      return { signer, check: () => signer.check(), close() {} }
+    }
   }
 }
 

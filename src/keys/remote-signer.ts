@@ -33,15 +33,20 @@ const mostAnswer = 64 * 1024
  * The signer of a key that another program holds. Rejects with SIGNER_UNREACHABLE, TOKEN_KEY_ABSENT, X509_MALFORMED or
  * X509_UNSUPPORTED_KEY; `sign` with these and with KEY_MISMATCH when the program came back with another key.
  */
-export async function openRemoteSigner(options: RemoteSignerOptions): Promise<Signer> {
+export async function openRemoteSigner(
+  options: RemoteSignerOptions,
+): Promise<Signer & { check(): Promise<void> }> {
   const path = `/v1/keys/${encodeURIComponent(options.key)}`
-  const described = await ask(options, { method: 'GET', path })
-  const publicKey = bytesOf(described, 'publicKey', options)
+  const describe = async () => bytesOf(await ask(options, { method: 'GET', path }), 'publicKey', options)
+  const publicKey = await describe()
   const algorithm = signatureAlgorithmOf(parsePublicKey(publicKey).type)
   const fingerprint = sha256Hex(publicKey)
   return {
     publicKey,
     algorithm,
+    async check() {
+      if (Buffer.compare(await describe(), publicKey) !== 0) throw replaced(options)
+    },
     async sign(tbs) {
       if (tbs.length > mostData)
         throw new RangeError(`${tbs.length} bytes to sign; the protocol carries ${mostData}`)
@@ -51,11 +56,7 @@ export async function openRemoteSigner(options: RemoteSignerOptions): Promise<Si
         path: `${path}/sign`,
         body: JSON.stringify({ apiVersion, algorithm, data }),
       })
-      if (answer.keyFingerprint !== fingerprint)
-        throw new RollcallError(
-          'KEY_MISMATCH',
-          `${nameOf(options)} signed with another key than it had; put the right one back.`,
-        )
+      if (answer.keyFingerprint !== fingerprint) throw replaced(options)
       return bytesOf(answer, 'signature', options)
     },
   }
@@ -123,6 +124,9 @@ function parseObject(text: string): Answer | undefined {
 }
 
 const nameOf = ({ socket, key }: RemoteKey) => `key ${JSON.stringify(key)} of the external signer ${socket}`
+
+const replaced = (key: RemoteKey) =>
+  new RollcallError('KEY_MISMATCH', `${nameOf(key)} is another key than it was; put the right one back.`)
 
 function unreachable(key: RemoteKey, why: string, cause?: unknown): RollcallError {
   return new RollcallError('SIGNER_UNREACHABLE', `${nameOf(key)}: ${why}.`, {}, { cause })

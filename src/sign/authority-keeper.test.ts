@@ -137,7 +137,7 @@ test(
 )
 
 test(
-  'an external signer that is away is waited for, from the start and when a signature failed',
+  'an external signer that is away is waited for: from the start, when a signature failed, and when nothing is to be signed',
   onDisk(async ({ write, keep, signs, minute, serve, log }) => {
     const { certificate, signer } = await pair('remote')
     const publicKey = Buffer.from(signer.publicKey).toString('base64')
@@ -162,6 +162,10 @@ test(
     serve(async () => ({ status: 200, body: JSON.stringify({ publicKey }) }))
     await minute()
     assert.deepEqual([signs(), changes], ['CN=remote', 2])
-    assert.equal(log.lines.filter(line => line === 'warn: a signing CA cannot sign').length, 2)
+
+    serve(undefined)
+    await minute()
+    assert.equal(signs(), undefined, 'found out without a signature')
+    assert.equal(log.lines.filter(line => line === 'warn: a signing CA cannot sign').length, 3)
   }, 'unix:/pki/signer.sock'),
 )

@@ -69,7 +69,13 @@ export async function startAuthorityKeeper(options: AuthorityKeeperOptions): Pro
 
   async function look(): Promise<void> {
     const digest = await contentOf(options)
-    if (loaded?.digest === digest && !doubted) return settle(undefined)
+    if (loaded?.digest === digest && !doubted) {
+      await loaded.key.check().catch(error => {
+        doubted = keyIsAway(error)
+        throw error
+      })
+      return settle(undefined)
+    }
     const next = await load(options, digest)
     if (stopped) return next.key.close()
     loaded?.key.close()

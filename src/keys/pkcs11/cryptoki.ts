@@ -54,11 +54,8 @@ export interface Cryptoki {
   destroyObject(session: Handle, object: Handle): void
   /** Goes up by one whenever the module was initialized again; handles of an earlier generation are void. */
   readonly generation: number
-  /**
-   * C_Finalize and C_Initialize, when nothing is under way: many modules see a token that came back only so. False: it
-   * must not be done here, because other code of this process (OpenSSL's engine) uses the same module.
-   */
-  reload(): Promise<boolean>
+  /** C_Finalize and C_Initialize, when nothing is under way: many modules see a token that came back only so. */
+  reload(): Promise<void>
 }
 
 /** Loads the module at the path; the same path gives the same one. Throws RollcallError PKCS11_UNAVAILABLE. */

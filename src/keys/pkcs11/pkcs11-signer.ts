@@ -8,8 +8,10 @@ import { findKey, type KeyMatch } from './key-in-token.ts'
 import { signatureMechanism } from './signature-mechanism.ts'
 import { type Connection, openToken, type Token, type TokenOptions } from './token.ts'
 
-/** A signer that holds sessions or connections. */
-export interface ClosableSigner extends Signer {
+/** A signer that holds sessions with a token. */
+export interface TokenSigner extends Signer {
+  /** Whether the token is there, without a signature. Rejects as `Token.use`. */
+  check(): Promise<void>
   close(): void
 }
 
@@ -21,11 +23,14 @@ const mostSignature = 1024
  * are sessions; after the token was lost the next signature connects anew. Rejects as `Token.use` does, and with
  * KEY_MISMATCH when the token came back with another key of the same name.
  */
-export async function openPkcs11Signer(options: TokenOptions): Promise<ClosableSigner> {
+export async function openPkcs11Signer(options: TokenOptions): Promise<TokenSigner> {
   const token = openToken(options)
   try {
     const signer = await signerInToken(token, options.uri)
-    return Object.assign(signer, { close: () => token.close() })
+    return Object.assign(signer, {
+      check: () => token.use(({ cryptoki, slot }) => void cryptoki.tokenInfo(slot)),
+      close: () => token.close(),
+    })
   } catch (error) {
     token.close()
     throw error

@@ -12,7 +12,7 @@ export interface Sessions {
 export function createSessions(cryptoki: Cryptoki, slot: Handle, first: Handle, most: number): Sessions {
   const { generation } = cryptoki
   const idle = [first]
-  const waiting: ((session: Handle) => void)[] = []
+  const waiting: { resolve(session: Handle): void; reject(error: unknown): void }[] = []
   let open = 1
   let limit = most
   let closed = false
@@ -35,7 +35,7 @@ export function createSessions(cryptoki: Cryptoki, slot: Handle, first: Handle, 
   function giveBack(session: Handle): void {
     const next = waiting.shift()
     if (closed) drop(session)
-    else if (next) next(session)
+    else if (next) next.resolve(session)
     else idle.push(session)
   }
 
@@ -52,7 +52,8 @@ export function createSessions(cryptoki: Cryptoki, slot: Handle, first: Handle, 
 
   return {
     async lend(work) {
-      const session = take() ?? (await new Promise<Handle>(resolve => waiting.push(resolve)))
+      const session =
+        take() ?? (await new Promise<Handle>((resolve, reject) => waiting.push({ resolve, reject })))
       try {
         return await work(session)
       } finally {
@@ -62,8 +63,11 @@ export function createSessions(cryptoki: Cryptoki, slot: Handle, first: Handle, 
     close() {
       closed = true
       for (const session of idle.splice(0)) drop(session)
-      // Those who wait get a session that is gone, and with its error a new connection.
-      for (const resolve of waiting.splice(0)) resolve(first)
+      // Those who wait are to connect anew: the number of a session that is gone may be another's by now.
+      for (const { reject } of waiting.splice(0))
+        reject(
+          new CryptokiError(ckr.sessionClosed, 'CKR_SESSION_CLOSED', 'the connection to the token was lost'),
+        )
     },
   }
 }

@@ -67,7 +67,7 @@ export function openToken(options: TokenOptions): Token {
       const absent = error instanceof RollcallError && error.code === 'TOKEN_ABSENT'
       if (!mayReload || !(absent || connectionIsLost(error))) throw error
       reloaded = clock.monotonic()
-      if (!(await cryptoki.reload())) throw error
+      await cryptoki.reload()
       return await connect(cryptoki)
     }
   }
