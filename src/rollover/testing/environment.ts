@@ -15,6 +15,7 @@ const chances = {
   away: 4,
   back: 5,
   remade: 3,
+  removed: 1,
   joined: 4,
   jumped: 3,
   server: 3,
@@ -53,6 +54,8 @@ export function happen(world: World, random: Random, options: EnvironmentOptions
       return back(world, pick(alive.filter(({ online: here }) => !here)))
     case 'remade':
       return remade(world, pick(alive.filter(isNode)))
+    case 'removed':
+      return removed(pick(alive.filter(({ id }) => id.startsWith('joiner'))))
     case 'joined':
       return joined(world)
     case 'jumped':
@@ -130,6 +133,13 @@ function back(world: World, member: Member | undefined): string {
   member.online = true
   member.lastSeen = world.now + world.clockError
   return `${member.id} back, ${restarted(member)}`
+}
+
+/** Its Node is deleted: nobody waits for it any longer. */
+function removed(member: Member | undefined): string {
+  if (!member) return 'nobody to remove'
+  member.gone = true
+  return `${member.id} removed`
 }
 
 /** A node is made anew from the image: another instance, the image's trust, a new certificate. */

@@ -3,7 +3,8 @@ import { type TrustRole, trustRoles } from '../../kube/rollcall/trust-bundle.ts'
 import type { AuthorityPool } from './authority-pool.ts'
 import { type Outcome, runSchedule, type ScheduleOptions } from './schedule.ts'
 
-const seconds = { bridgeSoak: '1m' }
+const short = { bridgeSoak: '1m' }
+const impatient = { offline: 'ExcludeAfter' } as const
 
 interface Variant {
   role: TrustRole
@@ -20,8 +21,14 @@ function variantOf(seed: number): Omit<ScheduleOptions, 'pool' | 'seed'> {
   const list = seed % 5 === 0 ? emergencies : planned
   const variant = list[Math.floor(seed / 5 + (seed % 5)) % list.length] as Variant
   const { role, reason, bridge = 'CrossSigned' } = variant
-  const timings = seed % 2 === 0 ? seconds : {}
-  return { role, policy: { bridge, timings }, standby: seed % 3 === 0, ...(reason ? { reason } : {}) }
+  const timings = { ...(seed % 2 === 0 ? short : {}), excludeAfter: '2h' }
+  const offline = seed % 4 === 1 ? impatient : {}
+  return {
+    role,
+    policy: { bridge, timings, ...offline },
+    standby: seed % 3 === 0,
+    ...(reason ? { reason } : {}),
+  }
 }
 
 export function runVariant(pool: AuthorityPool, seed: number): Outcome {
