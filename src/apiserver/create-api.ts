@@ -93,6 +93,8 @@ export function createApi(options: ApiOptions): Api {
       record.code = response.status
       if (request.method === 'HEAD') response = await withoutBody(response)
       if (audit) response.headers['audit-id'] = record.id = uuid(options.random)
+      // Who runs a command is known before it ends, or is cut off.
+      if (response.takeOver) audit?.(lineOf(record, clock, 'ResponseStarted'))
       return whenComplete(response, () => end(record, options))
     },
     beginShutdown() {
@@ -166,15 +168,19 @@ function end(record: RequestRecord, { audit, metrics, clock }: ApiOptions): void
     certificate: peer.certificates?.[0],
     seconds: (clock.monotonic() - began) / 1000,
   })
-  audit?.(
-    auditLine({
-      ...record,
-      info: info ?? { path: request.url, query: new URLSearchParams(), verb: '' },
-      identity,
-      status: record.status,
-      completed: clock.now(),
-    }),
-  )
+  audit?.(lineOf(record, clock))
+}
+
+function lineOf(record: RequestRecord, clock: Clock, stage?: 'ResponseStarted'): string {
+  const { request, info, identity, status } = record
+  return auditLine({
+    ...record,
+    ...(stage && { stage }),
+    info: info ?? { path: request.url, query: new URLSearchParams(), verb: '' },
+    identity,
+    status,
+    completed: clock.now(),
+  })
 }
 
 /** Who is it, is it its turn, may it, do it: Kubernetes' order. Throws what response.ts makes a Status of. */

@@ -9,6 +9,8 @@ export type AuditSink = (line: string) => void
 
 export interface AuditFacts {
   id: string
+  /** Absent: ResponseComplete. */
+  stage?: 'ResponseStarted'
   request: ApiRequest
   peer: Peer
   info: RequestInfo
@@ -31,7 +33,7 @@ const userOf = ({ username, uid, groups, extra }: UserInfo) => ({
   ...(extra && { extra }),
 })
 
-/** The line of an audit.k8s.io/v1 Event at stage ResponseComplete. */
+/** The line of an audit.k8s.io/v1 Event: when the answer is complete, or begins and will go on for long. */
 export function auditLine(facts: AuditFacts): string {
   const { request, info, identity, status, peer } = facts
   const real = identity?.impersonatedBy ?? identity?.user
@@ -40,7 +42,7 @@ export function auditLine(facts: AuditFacts): string {
     apiVersion: 'audit.k8s.io/v1',
     level: 'Metadata',
     auditID: facts.id,
-    stage: 'ResponseComplete',
+    stage: facts.stage ?? 'ResponseComplete',
     requestURI: request.url,
     verb: info.verb,
     user: real ? userOf(real) : {},
