@@ -1,4 +1,5 @@
-import type { DetailedPeerCertificate, TLSSocket } from 'node:tls'
+import type { X509Certificate } from 'node:crypto'
+import type { TLSSocket } from 'node:tls'
 import type { Peer } from '../../kube/transport.ts'
 
 /** A chain may be as long as this; a longer one is cut. */
@@ -14,14 +15,16 @@ export function peerOf(socket: TLSSocket): Peer {
   return certificates.length > 0 ? { certificates, remoteAddress } : { remoteAddress }
 }
 
+/** As objects of node:crypto, which read nothing but the bytes: getPeerCertificate describes each in full, for 0.2 ms. */
 function chainOf(socket: TLSSocket): Uint8Array[] {
   const chain: Uint8Array[] = []
-  // Without a certificate Node gives an empty object, or null when the socket is gone.
-  let next: Partial<DetailedPeerCertificate> | null = socket.getPeerCertificate(true)
-  while (next?.raw && chain.length < LONGEST_CHAIN) {
-    chain.push(new Uint8Array(next.raw))
+  let next: X509Certificate | undefined = socket.getPeerX509Certificate()
+  while (next && chain.length < LONGEST_CHAIN) {
+    const { raw } = next
     // A self-signed certificate is its own issuer.
-    next = next.issuerCertificate === next ? null : (next.issuerCertificate ?? null)
+    if (chain.at(-1) && Buffer.compare(chain.at(-1) ?? raw, raw) === 0) break
+    chain.push(new Uint8Array(raw))
+    next = next.issuerCertificate
   }
   return chain
 }
