@@ -154,6 +154,24 @@ cat /disk/init; grep -c ' /memory tmpfs.*size=1024k' /proc/mounts`
     },
   )
 
+  onMachine('what is left of a pod that somebody else removed goes with the next agent', async machine => {
+    const volumes = [...machine.volumes, { name: 'memory', emptyDir: { medium: 'Memory' } }]
+    machine.write({ name: 'web', script: machine.service('web'), spec: { volumes } })
+    const first = machine.startAgent()
+    await eventually('it runs', () => machine.lines('web').length === 1)
+    await first.end()
+    machine.remove('web.json')
+    const [id = ''] = await containerd.podsOf(machine.stateDirectory)
+    await containerd.cri.stopPodSandbox(id)
+    await containerd.cri.removePodSandbox(id)
+    machine.startAgent()
+    for (const folder of ['volumes', 'logs'])
+      await eventually(`no ${folder} are left`, async () => {
+        const names = await hostPorts.disk.list(`${machine.stateDirectory}/${folder}`)
+        return names.length === 0
+      })
+  })
+
   onMachine('a sandbox that is lost is replaced, with all that ran in it', async machine => {
     machine.write({ name: 'web', script: machine.service('web') })
     const { pods } = machine.startAgent()

@@ -15,7 +15,7 @@ import { configuredCgroupDriver, nodeMemory, saidCgroupDriver } from './node-fac
 import { removeCgroup } from './pod-cgroup.ts'
 import { type ConfigFacts, logsRoot } from './pod-config.ts'
 import { PodSandboxes } from './pod-sandboxes.ts'
-import { removeVolumes } from './pod-volumes.ts'
+import { removeStrayFolders, removeVolumes } from './pod-volumes.ts'
 import { containerId } from './read-runtime.ts'
 import { RuntimeWatch } from './runtime-watch.ts'
 import { startContainer } from './start-container.ts'
@@ -98,6 +98,10 @@ export class CriRuntime implements Runtime {
     }
     for (const [pod, records] of Map.groupBy(this.#running(), ({ podKey }) => podKey))
       log.info('a static pod that runs already was taken over', { pod, containers: records.length })
+    // What cannot be removed is no reason to run nothing.
+    await removeStrayFolders(this.pods(), stateDirectory, this.#options).catch((error: unknown) =>
+      log.warn('what is left of static pods cannot be removed', { error: String(error) }),
+    )
     this.#rotation.start()
   }
 
@@ -218,7 +222,7 @@ export class CriRuntime implements Runtime {
 
   async #connect(cri: Cri): Promise<Opened> {
     const { stateDirectory, disk, endpoint, log } = this.#options
-    const [version, { status, info }, said, memory] = await Promise.all([
+    const [version, { conditions, info }, said, memory] = await Promise.all([
       cri.version(),
       cri.status(true),
       saidCgroupDriver(cri),
@@ -236,7 +240,7 @@ export class CriRuntime implements Runtime {
         for (const listener of [...this.#listeners]) listener()
       },
     })
-    await watch.start(status?.conditions ?? [])
+    await watch.start(conditions)
     log.info('the container runtime answers', {
       endpoint,
       runtime: `${name} ${runtimeVersion}`,

@@ -194,7 +194,14 @@ export function createCri(rpc: Rpc, endpoint: string, ending?: AbortSignal) {
         ['StatusRequest', { verbose }],
         'StatusResponse',
         lookLimit,
-      ),
+      ).then(({ status, info }) => ({
+        conditions: (status?.conditions ?? []).map(({ type, status, reason, message }) => ({
+          type,
+          status,
+          message: message || reason,
+        })),
+        info,
+      })),
     /** Not known to containerd 1.6. */
     runtimeConfig: () =>
       call<{ linux?: { cgroupDriver: number } }>(

@@ -6,7 +6,7 @@ import { parseQuantity } from '../manifest/quantity.ts'
 import type { StaticPod, Volume } from '../pod.ts'
 import { listOrNothing, podFolder, volumeFolder } from '../state/pod-folder.ts'
 import { removeTree } from '../state/remove-tree.ts'
-import { type ConfigFacts, volumesRoot } from './pod-config.ts'
+import { type ConfigFacts, logsRoot, volumesRoot } from './pod-config.ts'
 
 export interface VolumePorts {
   disk: Disk
@@ -28,12 +28,25 @@ export async function prepareVolumes(pod: StaticPod, facts: ConfigFacts, ports: 
 }
 
 /** Unmounts and removes them, for good. */
-export async function removeVolumes(
-  pod: StaticPod,
+export function removeVolumes(pod: StaticPod, stateDirectory: string, ports: VolumePorts): Promise<void> {
+  return removeFolder(podFolder(volumesRoot(stateDirectory), pod), ports)
+}
+
+/** Volumes and logs of pods of which the runtime knows nothing any more: somebody removed them behind our back. */
+export async function removeStrayFolders(
+  pods: readonly StaticPod[],
   stateDirectory: string,
   ports: VolumePorts,
 ): Promise<void> {
-  const folder = podFolder(volumesRoot(stateDirectory), pod)
+  for (const root of [volumesRoot(stateDirectory), logsRoot(stateDirectory)]) {
+    const known = new Set(pods.map(pod => podFolder(root, pod)))
+    for (const name of await listOrNothing(root, ports.disk)) {
+      if (!known.has(`${root}/${name}`)) await removeFolder(`${root}/${name}`, ports)
+    }
+  }
+}
+
+async function removeFolder(folder: string, ports: VolumePorts): Promise<void> {
   for (const name of await listOrNothing(folder, ports.disk)) {
     if (await isMounted(`${folder}/${name}`, ports.disk))
       await run('/usr/bin/umount', [`${folder}/${name}`], ports)

@@ -147,8 +147,8 @@ export class RuntimeWatch {
   }
 
   async #askStatus(): Promise<void> {
-    const { status } = await this.#options.cri.status(false)
-    this.#conditions = status?.conditions ?? []
+    const { conditions } = await this.#options.cri.status(false)
+    this.#conditions = conditions
   }
 
   async #askProcesses(): Promise<void> {
