@@ -173,6 +173,17 @@ test('kubectl of PATH came by WebSocket, 1.20 by SPDY', { skip: skip || noOldKub
   assert.deepEqual(more, [])
 })
 
+test('the audit log names who runs a command while it runs', { skip }, async () => {
+  const running = cluster().kubectl().follow(['exec', pod, '--', 'sh', '-c', 'echo begun; sleep 60; : named'])
+  assert.equal(await running.line(), 'begun')
+  const seen = cluster()
+    .audited()
+    .filter(({ requestURI }) => requestURI.includes('named'))
+    .map(({ stage, user, objectRef }) => [stage, user.username, objectRef?.subresource])
+  await running.stop()
+  assert.deepEqual(seen, [['ResponseStarted', 'kubernetes-admin', 'exec']])
+})
+
 test('a pod that crashed has the log of its run before', { skip }, async () => {
   await cluster().run({ name: 'crash', script: 'echo one run; sleep 1; exit 1' })
   const log = await eventually('it has crashed', async () => {

@@ -17,6 +17,17 @@ import { type Kubectl, type KubectlOptions, kubectl } from './kubectl.ts'
 import { temporaryFolder } from './rollcall-process.ts'
 import { inContainerd, processes, type ScriptedPod, staticPodMachine } from './static-pods.ts'
 
+/** What a test looks at in an event of the audit log. */
+interface AuditEvent {
+  stage: string
+  verb: string
+  requestURI: string
+  user: { username: string }
+  userAgent?: string
+  objectRef?: { subresource?: string }
+  responseStatus?: { code: number }
+}
+
 /** A control plane in this process; kubectl speaks with it over TLS. */
 export interface ControlPlaneOnly {
   controlPlane: ControlPlane
@@ -26,7 +37,7 @@ export interface ControlPlaneOnly {
   /** kubectl's home. */
   home: string
   /** The API server's audit log so far. */
-  audited(): { verb: string; userAgent?: string; responseStatus?: { code: number } }[]
+  audited(): AuditEvent[]
   log: ReturnType<typeof recordingLog>
   stop(): Promise<void>
 }
