@@ -1,24 +1,23 @@
 /** Gathers facts about each undecided request, has it judged, and writes the verdict to /approval. */
-import { isStatus, type KubeClient } from '../kube/client.ts'
+import { isStatus } from '../kube/client.ts'
 import { isApproved } from '../kube/csr-conditions.ts'
 import type { ChangeType } from '../kube/object-cache.ts'
 import { type CertificateSigningRequest, type KubeNode, resources } from '../kube/types.ts'
 import { retryDelay, startWorkQueue } from '../kube/work-queue.ts'
-import type { Clock, Disk, Log, Random } from '../ports.ts'
 import type { Leaf } from '../sign/leaf.ts'
 import type { AuditedDecision } from '../survey/audit/audit-entry.ts'
 import { sha256Hex } from '../x509/fingerprint.ts'
 import { reviewAccess } from './access-review.ts'
+import type { ApprovalOptions } from './approval-options.ts'
 import { followCluster } from './cluster-facts.ts'
+import { decided } from './decided.ts'
 import { decisionRecord, foreignRecord } from './decision-record.ts'
 import { freshFor } from './evidence/external/external-evidence.ts'
-import type { EvidenceSource } from './evidence/external/source.ts'
 import type { Facts } from './facts.ts'
 import { followAccess } from './follow-access.ts'
 import { foreignDecision } from './foreign-decision.ts'
 import { holding } from './held-condition.ts'
 import { judge, wantsAccessReview, wantsEvidence } from './judge.ts'
-import type { FollowPolicies } from './policy-source.ts'
 import { readRequest } from './read-request.ts'
 import { RequestHistoryIndex } from './request-history.ts'
 import { RequestMemory } from './request-memory.ts'
@@ -26,45 +25,9 @@ import { requestedSans } from './requested-sans.ts'
 import { requesterOf } from './requester.ts'
 import { kindOf } from './rules/our-signer.ts'
 import { isUndecided } from './rules/undecided.ts'
-import { type Comparison, ShadowComparison } from './shadow-comparison.ts'
+import { ShadowComparison } from './shadow-comparison.ts'
 import { subjectNode } from './subject-node.ts'
-import type { Reason, Verdict } from './verdict.ts'
-
-export interface ApprovalOptions {
-  client: KubeClient
-  clock: Clock
-  random: Random
-  log: Log
-  /** Where policies come from. */
-  followPolicies: FollowPolicies
-  /** Seconds after which the server is asked to end a watch; absent: 300–600 at random. */
-  watchTimeoutSeconds?: number | undefined
-  /** Resolves when the cache holds the requests that were there before. */
-  csrsSynced?: Promise<void>
-  /** Certificates that were issued earlier and may live still, from a ledger; each iteration reads it anew. */
-  issued?: AsyncIterable<Leaf> | undefined
-  /** Sources of evidence outside the cluster that policies may name. */
-  evidenceSources?: readonly EvidenceSource[] | undefined
-  /** Where an inventory file is read from. */
-  disk?: Pick<Disk, 'read'> | undefined
-  /** The request as the cache has it, by name. */
-  cached(name: string): CertificateSigningRequest | undefined
-  /** Makes an Event on the request. */
-  report(csr: CertificateSigningRequest, type: 'Normal' | 'Warning', reason: Reason): void
-  /** Makes an Event on the Node that a denied or held request is for. */
-  reportNode?(node: KubeNode, reason: Reason): void
-  /**
-   * Keeps a decision before it is written; what it rejects is not decided, and tried again. Held requests and what others
-   * decided are kept too.
-   */
-  record?(decision: AuditedDecision): Promise<void>
-  /** Told what a shadow policy would have decided beside the policy in force; once for each pair of verdicts. */
-  onShadow?(comparison: Comparison): void
-  /** Told of every change of a Node, reduced to what is judged and its condition Ready. */
-  onNode?(type: ChangeType, node: KubeNode, previous?: KubeNode): void
-  /** Told every verdict that took effect, and every new reason for leaving a request pending. */
-  onVerdict?(csr: CertificateSigningRequest, verdict: Verdict): void
-}
+import type { Verdict } from './verdict.ts'
 
 export interface ApprovalController {
   /** To be called for every change of a CertificateSigningRequest, after the cache has it. */
@@ -97,6 +60,14 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
   const again = (names: Iterable<string>) => {
     for (const name of names) enqueue(name)
   }
+  /** Because something changed that they are judged by. */
+  const paced = (names: Iterable<string>) => {
+    for (const name of names) {
+      const wait = early ? 0 : memory.pace(name, clock.monotonic())
+      if (wait === 0) enqueue(name)
+      else queue.addAfter(name, wait)
+    }
+  }
   const policies = options.followPolicies(() => {
     cluster.policiesChanged()
     again(leftPending)
@@ -106,10 +77,10 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
   const cluster = followCluster(
     options,
     policies,
-    nodeName => again(memory.followers(nodeName)),
+    nodeName => paced(memory.followers(nodeName)),
     () => again(memory.following()),
   )
-  const access = followAccess(options, () => again(memory.refused()))
+  const access = followAccess(options, () => paced(memory.refused()))
 
   const begin = () => {
     const names = early ?? []
@@ -342,14 +313,4 @@ const uidOf = ({ metadata }: CertificateSigningRequest) => metadata.uid ?? metad
 function subjectOf(csr: CertificateSigningRequest): string | undefined {
   const { request } = readRequest(csr)
   return request && subjectNode(request)
-}
-
-/** C-13: no timestamps, the server fills them in. */
-function decided(csr: CertificateSigningRequest, { outcome, reasons }: Verdict): CertificateSigningRequest {
-  const condition = {
-    type: outcome === 'Approve' ? 'Approved' : 'Denied',
-    status: 'True',
-    ...(reasons[0] ? { reason: reasons[0].code, message: reasons[0].message } : {}),
-  } as const
-  return { ...csr, status: { ...csr.status, conditions: [...(csr.status?.conditions ?? []), condition] } }
 }

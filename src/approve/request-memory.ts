@@ -11,9 +11,14 @@ interface Memory {
   nodeNames: Set<string>
   /** The version that a decision was written from; the cache may lag behind. */
   writtenFrom?: string | undefined
+  /** How often it may be judged again at once, as of then (monotonic milliseconds). */
+  pace?: { spare: number; at: number }
   /** What is being written, or was: our own decision may be seen before its write is answered. */
   deciding?: Outcome
 }
+
+/** Changes after which a request is judged again at once, and milliseconds after which there is room for one more. */
+const [burst, interval] = [10, 5_000]
 
 export class RequestMemory {
   readonly #memories = new Map<string, Memory>()
@@ -44,6 +49,22 @@ export class RequestMemory {
   /** The requests that follow this Node. */
   followers(nodeName: string): readonly string[] {
     return [...(this.#byNode.get(nodeName) ?? [])]
+  }
+
+  /**
+   * Milliseconds until the request may be judged again because something changed: a node that changes its own Node all
+   * the time takes no more of the approver than others do. `now` is monotonic.
+   */
+  pace(name: string, now: number): number {
+    const memory = this.#of(name)
+    const { spare, at } = memory.pace ?? { spare: burst, at: now }
+    const left = Math.min(burst, spare + (now - at) / interval)
+    if (left < 1) {
+      memory.pace = { spare: left, at: now }
+      return (1 - left) * interval
+    }
+    memory.pace = { spare: left - 1, at: now }
+    return 0
   }
 
   markWritten(csr: CertificateSigningRequest): void {
