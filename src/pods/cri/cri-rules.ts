@@ -1,6 +1,6 @@
 import { parseQuantity } from '../manifest/quantity.ts'
 import { annotations, type Container, type StaticPod } from '../pod.ts'
-import { propagationMode } from './cri.ts'
+import { propagationMode } from './cri-types.ts'
 import { isSeccompType } from './security.ts'
 
 /**

@@ -1,7 +1,8 @@
 import { RollcallError } from '../../errors.ts'
 import { notStarted } from '../not-started.ts'
 import type { Container, StaticPod } from '../pod.ts'
-import type { Cri, Image, PodSandboxConfig } from './cri.ts'
+import type { Cri } from './cri.ts'
+import type { Image, PodSandboxConfig } from './cri-types.ts'
 
 /** Kubernetes' default: an image without a tag, or with `latest`, may be another one tomorrow. */
 export function pullPolicy({ image, imagePullPolicy }: Container): 'Always' | 'IfNotPresent' | 'Never' {

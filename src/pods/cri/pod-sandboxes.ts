@@ -1,5 +1,6 @@
 import { revisionOf, type StaticPod } from '../pod.ts'
-import type { Cri, PodSandboxConfig } from './cri.ts'
+import type { Cri } from './cri.ts'
+import type { PodSandboxConfig } from './cri-types.ts'
 import { criAnnotations, labels } from './labels.ts'
 import { type ConfigFacts, sandboxConfig } from './pod-config.ts'
 import { attemptOf, type RuntimeContents, usableSandbox } from './read-runtime.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ContainerRecord } from '../runtime.ts'
-import type { CriContainer, PodSandbox } from './cri.ts'
+import type { CriContainer, PodSandbox } from './cri-types.ts'
 import { leftovers, nothingRuns, usableSandbox } from './read-runtime.ts'
 
 const sandbox = (id: string, uid: string, attempt: number, state = 0, revision = 'r'): PodSandbox => ({

@@ -2,15 +2,14 @@
 
 import type { StaticPod } from '../pod.ts'
 import type { ContainerRecord } from '../runtime.ts'
+import { type Cri, isNotFound } from './cri.ts'
 import {
   type ContainerStatus,
-  type Cri,
   type CriContainer,
   containerState,
-  isNotFound,
   type PodSandbox,
   sandboxReady,
-} from './cri.ts'
+} from './cri-types.ts'
 import { criAnnotations, labelledPod, labels, ownLabels, podOfSandbox } from './labels.ts'
 
 export interface RuntimeContents {

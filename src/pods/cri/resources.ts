@@ -1,6 +1,6 @@
 import { parseQuantity } from '../manifest/quantity.ts'
 import type { Container, StaticPod } from '../pod.ts'
-import type { ContainerResources } from './cri.ts'
+import type { ContainerResources } from './cri-types.ts'
 
 export type QosClass = 'guaranteed' | 'burstable' | 'besteffort'
 

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { asynchronousDisk, MachineDisk } from '../../fleet/simulated/disk.ts'
 import { SeededRandom } from '../../fleet/simulated/random.ts'
 import { createManualClock } from '../../testing/manual-clock.ts'
-import type { PodSandbox } from './cri.ts'
+import type { PodSandbox } from './cri-types.ts'
 import { foreignPods, kubeletProcess, rivalProblem } from './rival.ts'
 
 async function machineWith(

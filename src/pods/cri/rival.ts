@@ -1,6 +1,6 @@
 import { systemCode } from '../../errors.ts'
 import type { Disk } from '../../ports.ts'
-import { type PodSandbox, sandboxReady } from './cri.ts'
+import { type PodSandbox, sandboxReady } from './cri-types.ts'
 import { labelledPod, labels } from './labels.ts'
 
 /** Where a kubelet finds its runtime unless told otherwise. */

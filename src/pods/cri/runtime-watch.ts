@@ -1,6 +1,7 @@
 import { type Clock, type Disk, type Log, sleep } from '../../ports.ts'
 import type { RuntimeCondition } from '../runtime.ts'
-import type { ContainerStatus, Cri } from './cri.ts'
+import type { Cri } from './cri.ts'
+import type { ContainerStatus } from './cri-types.ts'
 import { leftovers, nothingRuns, type RuntimeContents, readRuntime } from './read-runtime.ts'
 import { foreignPods, kubeletProcess, rivalProblem } from './rival.ts'
 

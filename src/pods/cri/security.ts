@@ -1,6 +1,6 @@
 import type { Container, StaticPod } from '../pod.ts'
-import type { ContainerConfig, NamespaceOption, PodSandboxConfig, SecurityProfile } from './cri.ts'
-import { namespaceMode } from './cri.ts'
+import type { ContainerConfig, NamespaceOption, PodSandboxConfig, SecurityProfile } from './cri-types.ts'
+import { namespaceMode } from './cri-types.ts'
 
 /** Where a kubelet looks for the seccomp profiles of type Localhost. */
 const seccompRoot = '/var/lib/kubelet/seccomp'
