@@ -51,7 +51,7 @@ describe('an agent with static pods in containerd', { skip: noContainerd }, () =
   )
   test('T4 kill -9 and a restart of the agent leave the container alone', onMachine(join.survivesKill))
   test(
-    'a second agent on the same state runs nothing, says who does, and takes over when that one has gone',
+    'T10 a second agent on the same state runs nothing, says who does, and takes over when that one has gone',
     onMachine(join.oneAgentOnly),
   )
 })
