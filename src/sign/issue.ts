@@ -1,6 +1,6 @@
 /** Step two of issuing: one signature for one ticket, and proof that the result is what was prepared. */
 import { RollcallError } from '../errors.ts'
-import { type Certificate, certificateSignatureIsValid, parseCertificate } from '../x509/certificate.ts'
+import { type Certificate, certificateSignatureIsValid, withSignature } from '../x509/certificate.ts'
 import { encodePem } from '../x509/pem.ts'
 import { assembleSigned } from '../x509/request.ts'
 import { type Prepared, redeem } from './prepare.ts'
@@ -21,10 +21,11 @@ export async function issue(prepared: Prepared): Promise<Issued> {
       'PREPARED_SPENT',
       'this prepared certificate was already signed, or never prepared',
     )
-  const { tbs, spki, authority } = prepared
+  const { tbs, leaf, spki, authority } = prepared
   const signature = await authority.signer.sign(tbs)
   const der = assembleSigned(tbs, authority.signer.algorithm, signature)
-  const certificate = parseCertificate(der)
+  // The signed part was read when it was linted, and must be the same to the byte.
+  const certificate = withSignature(leaf, der)
   if (Buffer.compare(certificate.tbs, tbs) !== 0 || Buffer.compare(certificate.spki, spki) !== 0)
     throw new RollcallError('CERTIFICATE_UNFIT', 'the signed certificate is not the one that was prepared')
   if (!certificateSignatureIsValid(certificate, authority.certificate))

@@ -59,8 +59,11 @@ const checks: readonly Check[] = [
   ['only the extensions of a leaf', leaf => leaf.extensions.every(({ id }) => leafExtensions.includes(id))],
 ]
 
-/** Throws RollcallError CERTIFICATE_UNFIT with every check that does not hold, X509_MALFORMED when it does not parse. */
-export function lint(tbs: Uint8Array, facts: LintFacts): void {
+/**
+ * What the parser reads, with a signature that is none. Throws RollcallError CERTIFICATE_UNFIT with every check that does
+ * not hold, X509_MALFORMED when it does not parse.
+ */
+export function lint(tbs: Uint8Array, facts: LintFacts): Certificate {
   const unsigned = assembleSigned(tbs, facts.authority.signer.algorithm, new Uint8Array(1))
   const leaf = parseCertificate(unsigned)
   const broken = checks.filter(([, holds]) => !holds(leaf, facts)).map(([name]) => name)
@@ -68,6 +71,7 @@ export function lint(tbs: Uint8Array, facts: LintFacts): void {
     throw new RollcallError('CERTIFICATE_UNFIT', `the certificate would break: ${broken.join('; ')}`, {
       broken,
     })
+  return leaf
 }
 
 function critical(leaf: Certificate, id: string): boolean {

@@ -4,7 +4,7 @@
  */
 import { RollcallError } from '../errors.ts'
 import type { CertificateSigningRequest } from '../kube/types.ts'
-import { encodeTbsCertificate } from '../x509/certificate.ts'
+import { type Certificate, encodeTbsCertificate } from '../x509/certificate.ts'
 import { encodeExtensions } from '../x509/certificate-extensions.ts'
 import { encodeName, type Name, rebuiltRdns } from '../x509/name.ts'
 import type { CertificateRequest } from '../x509/request.ts'
@@ -31,6 +31,8 @@ export interface SigningFacts {
 /** A ticket for one signature over the bytes that were prepared and linted. Only `prepare` makes one that counts. */
 export interface Prepared {
   readonly tbs: Uint8Array
+  /** What they say, as the parser read them. */
+  readonly leaf: Certificate
   readonly spki: Uint8Array
   readonly authority: Authority
   /** It would live longer, did its CA. */
@@ -84,8 +86,8 @@ export function prepare(facts: SigningFacts): Preparation {
   }
   const cappedByCa = validity.notAfter < leafValidity(now, life, Number.POSITIVE_INFINITY).notAfter
   const tbs = encodeTbsCertificate(fields)
-  lint(tbs, { authority, request, now })
-  const prepared = Object.freeze({ tbs, spki: request.spki, authority, cappedByCa })
+  const leaf = lint(tbs, { authority, request, now })
+  const prepared = Object.freeze({ tbs, leaf, spki: request.spki, authority, cappedByCa })
   unspent.add(prepared)
   return { prepared }
 }

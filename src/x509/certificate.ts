@@ -74,6 +74,26 @@ function parse(bytes: Uint8Array): Certificate {
   return { raw: der, tbs: der.subarray(start, end), ...fields, signatureAlgorithm, signature }
 }
 
+/**
+ * The certificate in `bytes`, whose signed part was parsed already, in `parsedBefore`: only what is around it is read.
+ * Throws X509_MALFORMED when the signed part is another.
+ */
+export function withSignature(parsedBefore: Certificate, bytes: Uint8Array): Certificate {
+  const raw = plainBytes(bytes)
+  const outer = new DerReader(raw, 'certificate')
+  const signed = outer.enter(tags.sequence)
+  outer.finish()
+  const { start, end } = signed.expect(tags.sequence, 'TBSCertificate')
+  const tbs = raw.subarray(start, end)
+  if (Buffer.compare(tbs, parsedBefore.tbs) !== 0) throw outer.fail('the signed part is not the one expected')
+  const signatureAlgorithm = signatureAlgorithmName(readAlgorithmIdentifier(signed, 'signature algorithm'))
+  const { bytes: signature } = signed.bitString('signature')
+  signed.finish()
+  if (signatureAlgorithm !== parsedBefore.signatureAlgorithm)
+    throw outer.fail('inner and outer signature algorithm identifiers do not match')
+  return { ...parsedBefore, raw, tbs, signature }
+}
+
 function readTbs(reader: DerReader) {
   const version = readVersion(reader)
   const serialNumber = reader.integer('serial number')

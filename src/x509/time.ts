@@ -33,10 +33,11 @@ function decimalPairs(content: Uint8Array, yearDigits: number): number[] | undef
 
 /** RFC 5280 4.1.2.5: UTCTime through 2049, GeneralizedTime from 2050 on. Milliseconds are cut off. */
 export function encodeTime(milliseconds: number): Uint8Array {
-  const digits = new Date(milliseconds).toISOString().replace(/[-:T]|\..*$/g, '')
-  const year = Number(digits.slice(0, 4))
-  if (year >= 1950 && year < 2050) return encode(tags.utcTime, Buffer.from(`${digits.slice(2)}Z`))
-  return encode(tags.generalizedTime, Buffer.from(`${digits}Z`))
+  const text = new Date(milliseconds).toISOString()
+  const year = Number(text.slice(0, 4))
+  const digits = `${text.slice(2, 4)}${text.slice(5, 7)}${text.slice(8, 10)}${text.slice(11, 13)}${text.slice(14, 16)}${text.slice(17, 19)}Z`
+  if (year >= 1950 && year < 2050) return encode(tags.utcTime, Buffer.from(digits, 'latin1'))
+  return encode(tags.generalizedTime, Buffer.from(text.slice(0, 2) + digits, 'latin1'))
 }
 
 function utc(year: number, [month = 0, day = 0, hour = 0, minute = 0, second = 0]: readonly number[]) {
