@@ -261,6 +261,31 @@ describe('attacks on the tunnels', { skip }, () => {
     )
   })
 
+  test('a kubelet that upgrades what was no request for an upgrade is cut off', async t => {
+    const running = await kubelet(t, (_, response) => {
+      response.socket?.end(
+        'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\nhello',
+      )
+    })
+    assert.equal(
+      await kubectl().fails('logs p'),
+      `Error from server: Get "https://127.0.8.1:${running.port}/containerLogs/default/p/c": malformed HTTP response: an upgrade that nobody asked for\n`,
+    )
+    assert.match(
+      await kubectl().fails('get --raw /api/v1/nodes/node-b/proxy/pods'),
+      /error trying to reach service: malformed HTTP response/,
+    )
+  })
+
+  test('a kubelet that answers with a status that is none, or without a body, breaks nothing', async t => {
+    let status = 204
+    await kubelet(t, (_, response) => response.writeHead(status).end())
+    const admin = await tokenOf('patient', [], [pods(['get'], 'nodes/proxy')])
+    assert.match(await asUser(admin, '/api/v1/nodes/node-b/proxy/a'), /^HTTP\/1\.1 204 No Content\r\n/)
+    status = 999
+    assert.match(await asUser(admin, '/api/v1/nodes/node-b/proxy/a'), /^HTTP\/1\.1 502 Bad Gateway\r\n/)
+  })
+
   test('names with dots and slashes in them lead nowhere', async () => {
     const admin = await tokenOf('traveller', [pods(['*'], '*')], [pods(['*'], '*')])
     for (const [path, status] of [

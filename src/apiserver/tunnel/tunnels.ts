@@ -216,8 +216,13 @@ class KubeletTunnels implements Tunnels {
     const { response } = asked.answer
     const redirect = response.headers.location
     const seen = redirect && proxiedRedirect(redirect, call.path.name, location.path)
+    const { statusCode = 0 } = response
+    const empty = statusCode === 204 || statusCode === 304
+    if (empty) response.destroy()
+    const body = this.#body(response, request, PATIENCE, asked.release)
     return {
-      status: response.statusCode ?? 502,
+      // What is no status of an answer would break the connection to the client.
+      status: statusCode >= 200 && statusCode < 600 ? statusCode : 502,
       headers: {
         ...passed(response.headers, proxiedAnswerHeaders),
         // What a node serves must not act as a page of the API server.
@@ -225,7 +230,7 @@ class KubeletTunnels implements Tunnels {
         'content-security-policy': 'sandbox',
         ...(seen && { location: seen }),
       },
-      body: this.#body(response, request, PATIENCE, asked.release),
+      body: empty ? new Uint8Array() : body,
     }
   }
 
@@ -244,6 +249,10 @@ class KubeletTunnels implements Tunnels {
       const connection = await dialKubelet(address, this.#options, { clock, signal, insecure })
       const limits = { clock, signal, ...(patience !== undefined && { milliseconds: patience }) }
       const answer = await askKubelet(connection, { ...order, host: hostPort(address) }, limits)
+      if (answer.upgraded && order.headers.upgrade === undefined) {
+        answer.connection.destroy()
+        throw new DialError('malformed HTTP response: an upgrade that nobody asked for')
+      }
       return { answer, release }
     } catch (error) {
       release()
