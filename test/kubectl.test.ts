@@ -62,6 +62,10 @@ describe('kubectl and certificate requests', { concurrency: 3 }, () => {
     assert.match(described, /^Non-terminated Pods: +\(0 in total\)$/m)
   })
 
+  test('get --raw reaches a node of the fleet through the API', { skip }, async () => {
+    assert.equal(await kubectl.ok('get --raw /api/v1/nodes/worker-1/proxy/healthz'), 'ok')
+  })
+
   test('create, approve, get and describe a request; its certificate is there', { skip }, async () => {
     const object = await requestObject({
       name: 'jane',
