@@ -25,6 +25,7 @@ import { parseCertificatesPem } from '../src/x509/certificate.ts'
 import { nameOf } from '../src/x509/name.ts'
 import { oids } from '../src/x509/oid.ts'
 import { eventually } from './support/eventually.ts'
+import { descendants, runs } from './support/processes.ts'
 import { type RollcallProcess, startRollcall, temporaryFolder } from './support/rollcall-process.ts'
 import { softHsm, whyNoSoftHsm } from './support/softhsm.ts'
 
@@ -243,6 +244,25 @@ suite('a node whose client key is in a PKCS#11 token', { skip: whyNoSoftHsm() ||
     await joined(running)
     const pair = readFileSync(join(directory, 'pki/kubelet-client-current.pem'), 'utf8')
     assert.match(pair, /PKCS11 KEY REFERENCE/)
+  })
+
+  test('rollcall agent --client-key: what it started ends with it, also by kill -9', async () => {
+    const directory = join(folder.path, 'n3')
+    const program = startRollcall(
+      [
+        ...['agent', '--node', 'n3', '--node-ip', '127.0.0.1', '--address', '127.0.0.1', '--port', '0'],
+        ...['--bootstrap-kubeconfig', join(folder.path, 'server/bootstrap.kubeconfig')],
+        ...['--kubeconfig', join(directory, 'kubeconfig'), '--cert-dir', join(directory, 'pki')],
+        ...['--client-key', hsm.uri('token=node')],
+      ],
+      hsm.environment,
+    )
+    await program.ready
+    const started = descendants(program.child.pid ?? 0)
+    assert.ok(started.length >= 3, 'the process for TLS, the server of the token and its connection')
+    program.child.kill('SIGKILL')
+    await program.ended
+    await eventually('all of them have ended', () => started.every(processId => !runs(processId)))
   })
 
   /** A client certificate by the cluster's CA. */

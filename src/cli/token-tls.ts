@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import type { Command } from 'commander'
 import { serveTokenTls } from '../cluster/token-tls.ts'
 import { RollcallError } from '../errors.ts'
@@ -18,7 +19,11 @@ export function register(program: Command, io: CommandIo): void {
         const { socketPath, stop } = await serveTokenTls(JSON.parse(order), directory, problem =>
           tell({ problem }),
         )
-        process.once('exit', stop)
+        process.once('exit', () => {
+          stop()
+          // The parent may have been killed, and cannot do it then.
+          rmSync(directory, { recursive: true, force: true })
+        })
         tell({ socketPath })
       } catch (error) {
         if (!(error instanceof RollcallError)) throw error
