@@ -49,14 +49,13 @@ export function leaseEvidence(leases: readonly ControllerLease[] | undefined): E
 
 /** Whether a Lease in kube-system is of a program that may approve and sign. */
 export function isControllerLease({ metadata }: Lease): boolean {
-  // Heads of decision logs are kept in a Lease that nobody holds.
-  if (metadata.name === 'rollcall-audit') return false
   return metadata.name === 'kube-controller-manager' || isRollcall(metadata.name)
 }
 
 /** Whether a Lease is of Rollcall's controllers, whatever name after `rollcall` it was given. */
 export function isRollcall(leaseName: string): boolean {
-  return /^rollcall(-|$)/.test(leaseName)
+  // Heads of decision logs are kept in a Lease that nobody holds.
+  return /^rollcall(-|$)/.test(leaseName) && leaseName !== 'rollcall-audit'
 }
 
 /** What a Lease says about its holder. `now` in milliseconds since the epoch, by our clock. */
