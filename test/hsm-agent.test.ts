@@ -27,19 +27,11 @@ import { oids } from '../src/x509/oid.ts'
 import { eventually } from './support/eventually.ts'
 import { descendants, runs } from './support/processes.ts'
 import { type RollcallProcess, startRollcall, temporaryFolder } from './support/rollcall-process.ts'
-import { softHsm, whyNoSoftHsm } from './support/softhsm.ts'
+import { softHsm, whyNoSoftHsm, whyNoTokenTls } from './support/softhsm.ts'
 
 const pin = '86427531'
 
-/** Why TLS with a key in a token cannot be tried; false: it can. */
-function whyNoTls(): string | false {
-  const engine = '/usr/lib/*/engines-3/pkcs11.so'
-  if (globSync(engine).length === 0) return `${engine} is missing: libengine-pkcs11-openssl`
-  const client = '/usr/lib/*/pkcs11/p11-kit-client.so'
-  return globSync(client).length === 0 && `${client} is missing: p11-kit-modules`
-}
-
-suite('a node whose client key is in a PKCS#11 token', { skip: whyNoSoftHsm() || whyNoTls() }, () => {
+suite('a node whose client key is in a PKCS#11 token', { skip: whyNoSoftHsm() || whyNoTokenTls() }, () => {
   const hsm = softHsm('node', pin)
   process.env.SOFTHSM2_CONF = hsm.environment.SOFTHSM2_CONF
   const folder = temporaryFolder()

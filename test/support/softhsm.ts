@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { temporaryFolder } from './rollcall-process.ts'
@@ -15,6 +15,14 @@ export function whyNoSoftHsm(): string | false {
   } catch {
     return 'pkcs11js is not compiled: npm rebuild pkcs11js'
   }
+}
+
+/** Why TLS with a key in a token cannot be tried; false: it can. */
+export function whyNoTokenTls(): string | false {
+  const engine = '/usr/lib/*/engines-3/pkcs11.so'
+  if (globSync(engine).length === 0) return `${engine} is missing: libengine-pkcs11-openssl`
+  const client = '/usr/lib/*/pkcs11/p11-kit-client.so'
+  return globSync(client).length === 0 && `${client} is missing: p11-kit-modules`
 }
 
 export interface EmptySoftHsm {
