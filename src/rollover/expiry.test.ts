@@ -85,3 +85,16 @@ test('with clocks that disagree no deadline forces anything', () => {
   const { plan } = step(planIn('Proving'), unproven)
   assert.deepEqual([plan.deadline, plan.excluded], [false, []])
 })
+
+test('a pause that nobody asked for ends at the deadline; one that somebody asked for does not', () => {
+  const seen = later(
+    quiet({ consumers: [consumer('node-1', 'Kubelet', { instance: 'boot-2' })] }),
+    999.9 * days,
+  )
+  const pausedBy = (reason: string) =>
+    planIn('Proving', { paused: { since: start, sequence: 10, reason, by: 'x' } })
+  const forced = step(pausedBy('TimedOut'), seen)
+  assert.deepEqual([forced.phase, forced.plan.deadline], ['Proving', true])
+  const asked = { ...pausedBy('AskedToPause'), wishes: { ...planIn('Proving').wishes, pause: true } }
+  assert.equal(step(asked, seen).phase, 'Paused')
+})

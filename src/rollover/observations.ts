@@ -128,6 +128,8 @@ export interface ProofFacts {
   at: number
   /** L3: CAs whose bare chain this instance has verified, with this bundle. */
   authorities?: readonly number[]
+  /** L4: CAs whose bare chain this instance has refused, with this bundle. */
+  refuses?: readonly number[]
 }
 
 export interface LeafFacts {

@@ -6,7 +6,7 @@ import type { Gate } from './gates/gate.ts'
 import { frozenGate, issuerGate } from './gates/issuer.ts'
 import { liveGate } from './gates/live.ts'
 import { artefactsGate, preflightGate } from './gates/preflight.ts'
-import { acceptedGate, refusedGate } from './gates/refused.ts'
+import { acceptedGate, refusedGate, sampleGate } from './gates/refused.ts'
 import { servedGate } from './gates/served.ts'
 import { signedGate } from './gates/signed.ts'
 import { seedsGate, sinksGate } from './gates/sinks.ts'
@@ -107,7 +107,11 @@ const rules: Readonly<Partial<Record<Phase, PhaseRule>>> = {
     timeout: { after: 'distrustServers', times: 'servers', to: 'Unbridging' },
   },
   DistrustingConsumers: {
-    gates: (plan, seen) => [sinksGate(plan, 'narrow', seen), narrowedGate(plan, seen, plan.bundle ?? 0)],
+    gates: (plan, seen) => [
+      sinksGate(plan, 'narrow', seen),
+      narrowedGate(plan, seen, plan.bundle ?? 0),
+      sampleGate(plan, seen),
+    ],
     next: 'Done',
     timeout: { after: 'distrustConsumers', to: 'Pause' },
   },

@@ -6,7 +6,17 @@ import { ordersOf, step } from './step.ts'
 import { authorityPool } from './testing/authority-pool.ts'
 import { none } from './testing/mutations.ts'
 import { runOnce, twoOrchestrators } from './testing/orchestrator.ts'
-import { consumer, days, hours, later, minutes, planIn, presenting, quiet } from './testing/quiet-cluster.ts'
+import {
+  consumer,
+  days,
+  hours,
+  later,
+  minutes,
+  planIn,
+  presenting,
+  quiet,
+  start,
+} from './testing/quiet-cluster.ts'
 import { everybodyActs } from './testing/schedule.ts'
 import { newWorld } from './testing/world.ts'
 
@@ -157,4 +167,24 @@ test('servers change one by one: the first soaks, and none goes on while another
   const soaked = { ...soaking, presents: { ...soaking.presents, since: seen.now - hours } }
   assert.deepEqual(presentIn([soaked, two]), ['api-2'])
   assert.deepEqual(presentIn([{ ...soaked, healthy: false }, two]), [])
+})
+
+test('it is done only when some who dropped the old CA have refused its chain', () => {
+  const proof = { level: 3, generation: 3, instance: 'boot-1', at: start, authorities: [2] } as const
+  const agents = ['a', 'b', 'c', 'd'].map(id => consumer(`agent/${id}`, 'Agent', { proof }))
+  const sinks = quiet().sinks.map(sink => ({ ...sink, generation: 3, anchors: [2] }))
+  const signer = { authority: 2, mode: 'bare', canaryAccepted: [2] } as const
+  const seen = quiet({ consumers: agents, sinks, servers: presenting('bare'), signer })
+  const plan = planIn('DistrustingConsumers', { bundle: 3, serverBundle: 3, narrowedAt: 3 })
+  const asked = step(plan, seen)
+  assert.deepEqual(
+    asked.effects.flatMap(effect => (effect.kind === 'probe-refusal' ? effect.consumer : [])),
+    ['agent/a', 'agent/b', 'agent/c'],
+  )
+  assert.equal(asked.phase, 'DistrustingConsumers')
+  const refusing = agents.map((agent, index) =>
+    index < 3 ? { ...agent, proof: { ...proof, refuses: [1] } } : agent,
+  )
+  const done = step(plan, { ...seen, consumers: refusing })
+  assert.deepEqual([done.phase, done.effects[0]?.kind], ['Done', 'retire-key'])
 })

@@ -74,11 +74,16 @@ function isOverruled({ name }: Gate, { deadline, phase }: Plan): boolean {
 }
 
 function withDeadline(plan: Plan, seen: Observations): Plan {
-  const old = seen.authorities.get(plan.from)
-  const begun = plan.phase === 'Distributing' || plan.phase === 'Proving'
-  if (plan.deadline || !begun || old === undefined || isClockDisputed(seen, plan)) return plan
-  if (seen.now < schedule(old, plan.policy.timings).deadline) return plan
+  if (!isDeadline(plan, seen)) return plan
   return noted({ ...plan, deadline: true }, seen, plan.phase, 'DeadlineMode', [])
+}
+
+/** Whether the deadline has come for a rotation that has not switched yet and does not know of it. */
+function isDeadline(plan: Plan, seen: Observations): boolean {
+  const old = seen.authorities.get(plan.from)
+  const waits = plan.phase === 'Distributing' || plan.phase === 'Proving'
+  if (plan.deadline || !waits || old === undefined || isClockDisputed(seen, plan)) return false
+  return seen.now >= schedule(old, plan.policy.timings).deadline
 }
 
 function isRefused(plan: Plan, seen: Observations): boolean {
@@ -103,10 +108,13 @@ function contradictsWorld(plan: Plan, { leader, servers, signer }: Observations)
 function resumed(plan: Plan, seen: Observations): Plan {
   const { wishes, paused: pause } = plan
   if (pause === undefined || wishes.pause) return plan
-  if (pause.reason !== askedToPause && wishes.resume < pause.sequence) return plan
   const { paused: _, wave: __, ...rest } = plan
   // Time spent in a pause is no time of the phase.
-  return noted({ ...rest, phaseSince: seen.now }, seen, 'Paused', 'Resumed', [])
+  const going = { ...rest, phaseSince: seen.now }
+  // A pause that nobody asked for does not outlast the moment from which waiting means that everybody loses trust.
+  if (isDeadline(plan, seen)) return noted({ ...going, deadline: true }, seen, 'Paused', 'DeadlineMode', [])
+  if (pause.reason !== askedToPause && wishes.resume < pause.sequence) return plan
+  return noted(going, seen, 'Paused', 'Resumed', [])
 }
 
 function paused(plan: Plan, seen: Observations, reason: string, gates: readonly Gate[]): Plan {

@@ -16,6 +16,8 @@ export type Effect =
   | { kind: 'restart'; consumer: string; instance: string; generation: number; notBefore: number }
   /** A handshake with the bare chain of this CA, without resumption, and an authenticated request after it. */
   | { kind: 'probe'; consumer: string; authority: number }
+  /** L4: the same, and it has to be refused. */
+  | { kind: 'probe-refusal'; consumer: string; authority: number }
   | { kind: 'present'; server: string; authority: number; mode: ChainMode }
   /** Judge clients by this bundle; new ticket keys, and connections of others closed. */
   | { kind: 'client-trust'; server: string; generation: number }

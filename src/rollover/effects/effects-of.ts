@@ -5,7 +5,7 @@ import { loading, publishing, serverTrust } from './bundles.ts'
 import { presenting } from './chains.ts'
 import type { Effect } from './effect.ts'
 import { preparing, reconnecting, signing } from './issuing.ts'
-import { probing, refusing } from './proofs.ts'
+import { probing, refusing, sampling } from './proofs.ts'
 import { isRestoring } from './restoring.ts'
 import { type Situation, situationOf } from './situation.ts'
 import { waitingIn, waveEffects } from './wave-effects.ts'
@@ -29,6 +29,7 @@ function allEffects(situation: Situation): Effect[] {
     ...reconnecting(situation),
     ...probing(situation),
     ...refusing(situation),
+    ...sampling(situation),
     ...waveEffects(situation, waitingIn(situation)),
   ]
 }

@@ -1,4 +1,6 @@
 /** Questions whose answers open gates. */
+
+import { hasRefused, refusalSample, sampled } from '../gates/refused.ts'
 import type { ConsumerFacts } from '../observations.ts'
 import { hasProven, stateOf } from '../standing.ts'
 import type { Effect } from './effect.ts'
@@ -21,6 +23,19 @@ export function probing({ plan, seen, desired, jury }: Situation): Effect[] {
     .filter(consumer => stateOf(consumer, jury.excluded, seen.now, timings) === 'Live')
     .filter(consumer => !hasProven(consumer, wanted, jury) || !isFresh(consumer))
     .map(({ id }) => ({ kind: 'probe', consumer: id, authority }))
+}
+
+/** L4: some of those that have dropped the CA are shown its bare chain. */
+export function sampling({ plan, seen, desired }: Situation): Effect[] {
+  const { bundle } = plan
+  const authority = desired.refuse
+  if (authority === undefined || desired.sinks !== 'narrow' || bundle === undefined) return []
+  const able = sampled(plan, seen)
+  const silent = able.filter(consumer => !hasRefused(consumer, authority))
+  return silent
+    .filter(({ proof, instance }) => proof?.instance === instance && proof.generation >= bundle)
+    .slice(0, Math.max(0, refusalSample - (able.length - silent.length)))
+    .map(({ id }) => ({ kind: 'probe-refusal', consumer: id, authority }))
 }
 
 /** L4: servers that dropped the CA are shown a certificate of it. */

@@ -93,6 +93,13 @@ function toMember(world: World, { effect }: Order, passes: (fence: Fence) => boo
       if (member) prove(world, member, 3, effect.authority)
       return
     }
+    case 'probe-refusal': {
+      const member = reachable(world, effect.consumer)
+      const bare = { authority: effect.authority, mode: 'bare' } as const
+      if (member?.proof && !verifies(world, bare, member.loaded))
+        member.proof = { ...member.proof, refuses: [effect.authority] }
+      return
+    }
     case 'renew': {
       const member = reachable(world, effect.holder)
       if (member?.renewable && passes(member.fence)) issueTo(world, member)
@@ -112,8 +119,14 @@ export function prove(world: World, member: Member, level: 2 | 3, authority: num
   const before = member.proof
   const same = before?.instance === common.instance && before.generation === common.generation
   const known = (same && before?.authorities) || []
-  if (level === 3) member.proof = { ...common, level, authorities: [...new Set([...known, authority])] }
-  else member.proof = known.length > 0 ? { ...common, level: 3, authorities: known } : { ...common, level }
+  const refuses = same && before?.refuses ? { refuses: before.refuses } : {}
+  if (level === 3)
+    member.proof = { ...common, ...refuses, level, authorities: [...new Set([...known, authority])] }
+  else
+    member.proof =
+      known.length > 0
+        ? { ...common, ...refuses, level: 3, authorities: known }
+        : { ...common, ...refuses, level }
 }
 
 function reachable(world: World, id: string): Member | undefined {
