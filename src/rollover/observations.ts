@@ -6,6 +6,11 @@ import type { ConsumerKind, ProofLevel } from '../kube/rollcall/trust-consumer.t
 export type ChainMode = 'old' | 'bridged' | 'bare'
 
 export interface Observations {
+  /**
+   * The plan's sequence as stored when the gathering of these facts began. Facts from before the last recorded change may
+   * not show what was ordered since: nothing is decided by them.
+   */
+  gatheredAfter: number
   /** Milliseconds since the epoch. */
   now: number
   /** How far the clocks of orchestrator, API and consumers are apart, in milliseconds. */

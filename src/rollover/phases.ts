@@ -8,7 +8,7 @@ import { liveGate } from './gates/live.ts'
 import { artefactsGate, preflightGate } from './gates/preflight.ts'
 import { acceptedGate, refusedGate, sampleGate } from './gates/refused.ts'
 import { servedGate } from './gates/served.ts'
-import { signedGate } from './gates/signed.ts'
+import { signedGate, wayBackGate } from './gates/signed.ts'
 import { seedsGate, sinksGate } from './gates/sinks.ts'
 import { narrowedGate, trustGate } from './gates/trust.ts'
 import type { ChainMode, Observations } from './observations.ts'
@@ -95,6 +95,7 @@ const rules: Readonly<Partial<Record<Phase, PhaseRule>>> = {
     gates: (plan, seen) => [
       servedGate(plan, seen, plan.to, 'bare'),
       budgetGate(seen),
+      wayBackGate(plan, seen),
       ...removeGates(plan, seen),
     ],
     next: 'DistrustingServers',

@@ -188,3 +188,17 @@ test('it is done only when some who dropped the old CA have refused its chain', 
   const done = step(plan, { ...seen, consumers: refusing })
   assert.deepEqual([done.phase, done.effects[0]?.kind], ['Done', 'retire-key'])
 })
+
+test('facts from before the last recorded change decide nothing', () => {
+  const plan = planIn('Proving')
+  const old = step(plan, quiet({ gatheredAfter: plan.sequence - 1 }))
+  assert.deepEqual([old.plan, old.effects, old.blockers[0]?.code], [plan, [], 'StaleObservations'])
+  assert.equal(step(plan, quiet({ gatheredAfter: plan.sequence })).phase, 'Bridging')
+})
+
+test('the old CA is dropped only while there is a signed way back', () => {
+  const signer = { authority: 2, mode: 'bare', canaryAccepted: [2] } as const
+  const seen = quiet({ servers: presenting('bare'), signer, bundles: quiet().bundles.slice(0, 3) })
+  const waits = step(planIn('Unbridging'), seen)
+  assert.deepEqual([waits.phase, waits.blockers.map(({ code }) => code)], ['Unbridging', ['CeremonyNeeded']])
+})

@@ -14,7 +14,7 @@ import type { Observations } from './observations.ts'
 import { gatesOf } from './phases.ts'
 import { finalPhases, type Phase, type Plan } from './plan.ts'
 import { isClockDisputed } from './standing.ts'
-import { moved, withExclusions } from './transition.ts'
+import { moved, refusedIfBehind, withExclusions } from './transition.ts'
 
 export interface Step {
   /**
@@ -33,7 +33,10 @@ export interface Step {
 /** Decides from `plan` (as stored) and `seen`. Says the same for the same arguments, and may be asked at any time. */
 export function step(plan: Plan, seen: Observations): Step {
   if (seen.leader.token < plan.fencing) return fenced(plan, seen)
-  const next = finalPhases.has(plan.phase) ? plan : recorded(plan, evolved(plan, seen), seen)
+  if (seen.gatheredAfter < plan.sequence) return nothing(plan, staleBlocker(plan, seen))
+  const over = finalPhases.has(plan.phase)
+  if (seen.leader.token > plan.fencing && !over) return takingOver(plan, seen)
+  const next = over ? plan : recorded(plan, evolved(plan, seen), seen)
   const gates = gatesOf(next, seen)
   return {
     plan: next,
@@ -54,10 +57,17 @@ function evolved(plan: Plan, seen: Observations): Plan {
   return withWave(withBundles(moved(judged, seen), seen), seen)
 }
 
-/** What has changed counts as one more in the sequence; a new leader counts itself in, which shuts the old one out. */
+/** What has changed counts as one more in the sequence. */
 function recorded(before: Plan, after: Plan, { leader }: Observations): Plan {
-  if (after === before && leader.token === before.fencing) return before
-  return { ...after, sequence: before.sequence + 1, fencing: leader.token }
+  return after === before ? before : { ...after, sequence: before.sequence + 1, fencing: leader.token }
+}
+
+/**
+ * A new leader first counts itself in, which shuts the old one out, and does nothing else: what it has seen so far may be
+ * older than the last orders of the old one.
+ */
+function takingOver(plan: Plan, seen: Observations): Step {
+  return nothing(recorded(plan, { ...refusedIfBehind(plan, seen) }, seen))
 }
 
 /** The bundles that the phase wants, chosen once: generations only rise. */
@@ -88,7 +98,15 @@ function withWave(plan: Plan, seen: Observations): Plan {
 
 function fenced(plan: Plan, { leader }: Observations): Step {
   const message = `token ${leader.token} is older than ${plan.fencing}: another orchestrator leads`
-  const blockers: Blocker[] = [{ code: 'Fenced', about: leader.identity, message }]
+  return nothing(plan, { code: 'Fenced', about: leader.identity, message })
+}
+
+function staleBlocker({ sequence }: Plan, { gatheredAfter, leader }: Observations): Blocker {
+  const message = `facts gathered after sequence ${gatheredAfter} say nothing about ${sequence}; gather them again`
+  return { code: 'StaleObservations', about: leader.identity, message }
+}
+
+function nothing(plan: Plan, ...blockers: Blocker[]): Step {
   return { plan, phase: plan.paused ? 'Paused' : plan.phase, effects: [], gates: [], blockers }
 }
 

@@ -19,7 +19,6 @@ export function moved(plan: Plan, seen: Observations): Plan {
   if (back !== undefined) return toPhase(plan, seen, back, 'AskedToRollBack', [])
   if (plan.paused) return resumed(plan, seen)
   if (plan.wishes.pause) return paused(plan, seen, askedToPause, [])
-  if (contradictsWorld(plan, seen)) return paused(plan, seen, 'StateMismatch', [])
   return byGates(withDeadline(plan, seen), seen)
 }
 
@@ -98,11 +97,15 @@ function waveTrouble(plan: Plan, seen: Observations): string | undefined {
   return isOverdue(plan, waitingIn(situationOf(plan, seen)).all, seen.now) ? 'WaveTimedOut' : undefined
 }
 
-/** 3.10: on taking over, what is stored must not be behind what the world shows. */
-function contradictsWorld(plan: Plan, { leader, servers, signer }: Observations): boolean {
-  const early: ReadonlySet<Phase> = new Set<Phase>(['Preflight', 'Prepared', 'Distributing', 'Proving'])
-  if (leader.token === plan.fencing || plan.fencing === 0 || !early.has(plan.phase)) return false
-  return signer.authority === plan.to || servers.some(({ presents }) => presents?.authority === plan.to)
+const early: ReadonlySet<Phase> = new Set<Phase>(['Preflight', 'Prepared', 'Distributing', 'Proving'])
+
+/** 3.10: on taking over, what is stored must not be behind what the world shows; else a human looks first. */
+export function refusedIfBehind(plan: Plan, seen: Observations): Plan {
+  const { servers, signer } = seen
+  if (plan.paused || !early.has(plan.phase)) return plan
+  const ahead =
+    signer.authority === plan.to || servers.some(({ presents }) => presents?.authority === plan.to)
+  return ahead ? paused(plan, seen, 'StateMismatch', []) : plan
 }
 
 function resumed(plan: Plan, seen: Observations): Plan {

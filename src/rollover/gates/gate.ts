@@ -24,6 +24,7 @@ export type BlockerCode =
   | 'SinkStale'
   | 'Soaking'
   | 'SubjectNotUnique'
+  | 'StaleObservations'
   | 'StateMismatch'
   | 'TrustFailure'
   | 'Unproven'

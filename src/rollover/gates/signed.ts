@@ -6,8 +6,28 @@ import { type Gate, gate } from './gate.ts'
 /** SIGNED: the trust roots have signed all bundles that the rotation and its way back need, so that it runs unattended. */
 export function signedGate(plan: Plan, observations: Observations): Gate {
   const emergency = plan.reason === 'Compromise'
-  const wants: BundleWant[] = emergency ? ['narrow'] : ['wide', 'narrow', 'wide']
-  let last = plan.bundle
+  return inOrder(
+    'SIGNED',
+    emergency ? ['narrow'] : ['wide', 'narrow', 'wide'],
+    plan.bundle,
+    plan,
+    observations,
+  )
+}
+
+/** WAYBACK: once the old CA is dropped there is a bundle to trust it again; earlier ways back may have used up some. */
+export function wayBackGate(plan: Plan, observations: Observations): Gate {
+  return inOrder('WAYBACK', ['narrow', 'wide'], plan.serverBundle ?? plan.bundle, plan, observations)
+}
+
+function inOrder(
+  name: string,
+  wants: readonly BundleWant[],
+  from: number | undefined,
+  plan: Plan,
+  observations: Observations,
+): Gate {
+  let last = from
   let found = 0
   for (const want of wants) {
     const next = bundleWith(want, plan, observations, last)
@@ -19,5 +39,5 @@ export function signedGate(plan: Plan, observations: Observations): Gate {
   const missing = wants
     .slice(found)
     .map(() => ({ code: 'CeremonyNeeded', about: 'trust roots', message }) as const)
-  return gate('SIGNED', wants.length, missing)
+  return gate(name, wants.length, missing)
 }

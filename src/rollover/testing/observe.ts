@@ -6,6 +6,7 @@ export function observe(world: World, token: number): Observations {
   const { plan } = world.store
   const { from, to } = plan
   return {
+    gatheredAfter: plan.sequence,
     now: world.now + world.clockError,
     clockSkew: world.clockError,
     leader: { identity: `orchestrator-${token}`, token },

@@ -80,6 +80,7 @@ export function consumer(
 /** Everybody has proven bundle 2, both servers present the old chain, the old CA signs. */
 export function quiet(change: Partial<Observations> = {}): Observations {
   return {
+    gatheredAfter: 1000,
     now: start,
     clockSkew: 0,
     leader: { identity: 'orchestrator', token: 1 },
