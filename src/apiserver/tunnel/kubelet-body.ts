@@ -3,15 +3,15 @@ import type { Clock } from '../../ports.ts'
 
 /**
  * The body of a kubelet's answer, as it comes. Ends without an error when the kubelet breaks off, is silent for
- * `silence` milliseconds (absent: it may be), or the signal aborts; `done` is called once, whatever ends it.
+ * `silence` milliseconds (Infinity: it may be), or the signal aborts; `done` is called once, whatever ends it.
  */
 export function kubeletBody(
   response: IncomingMessage,
-  { clock, signal, silence }: { clock: Clock; signal: AbortSignal; silence: number | undefined },
+  { clock, signal, silence }: { clock: Clock; signal: AbortSignal; silence: number },
   done: () => void,
 ): AsyncIterable<Uint8Array> {
   const end = () => void response.destroy()
-  const watchdog = () => (silence === undefined ? undefined : clock.after(silence, end))
+  const watchdog = () => (silence === Number.POSITIVE_INFINITY ? undefined : clock.after(silence, end))
   let timer = watchdog()
   signal.addEventListener('abort', end, { once: true })
   response.once('close', () => {

@@ -1,5 +1,49 @@
+import type { ApiResponse } from '../../kube/transport.ts'
+import type { Clock } from '../../ports.ts'
 import { apiError } from '../wire/api-error.ts'
+import { type Ask, isRefused, orDialError, PATIENCE, signalOf } from './ask.ts'
 import type { KubeletAddress } from './kubelet-address.ts'
+import { kubeletBody } from './kubelet-body.ts'
+import { passedHeaders } from './passed-headers.ts'
+import type { KubeletLocation } from './pod-location.ts'
+import type { TunnelCall } from './tunnels.ts'
+
+const requestHeaders = ['accept', 'accept-encoding', 'content-type', 'range', 'user-agent']
+const answerHeaders = ['content-type', 'content-encoding', 'content-range', 'cache-control', 'last-modified']
+
+/** `nodes/proxy`: the kubelet's own answer, whatever it is. Throws ApiError with the texts of kube-apiserver. */
+export async function nodeProxy(
+  { request, path }: TunnelCall,
+  location: KubeletLocation,
+  { ask, clock }: { ask: Ask; clock: Clock },
+): Promise<ApiResponse> {
+  const { method, body: sent } = request
+  const headers = passedHeaders(request.headers, requestHeaders)
+  const asked = await ask(request, location, { method, headers, ...(sent && { body: sent }) }).catch(
+    orDialError(why => apiError.unavailable(`error trying to reach service: ${why}`)),
+  )
+  if (isRefused(asked)) return asked
+  const { response } = asked.answer
+  const { statusCode = 0 } = response
+  const redirect = response.headers.location
+  const seen = redirect && proxiedRedirect(redirect, path.name, location.path)
+  const empty = statusCode === 204 || statusCode === 304
+  if (empty) response.destroy()
+  const limits = { clock, signal: signalOf(request), silence: PATIENCE }
+  const body = kubeletBody(response, limits, asked.release)
+  return {
+    // What is no status of an answer would break the connection to the client.
+    status: statusCode >= 200 && statusCode < 600 ? statusCode : 502,
+    headers: {
+      ...passedHeaders(response.headers, answerHeaders),
+      // What a node serves must not act as a page of the API server.
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': 'sandbox',
+      ...(seen && { location: seen }),
+    },
+    body: empty ? new Uint8Array() : body,
+  }
+}
 
 /** `[https:]NAME[:PORT]`, as a path names a node that is to be proxied to. */
 export interface ProxiedNode {
