@@ -10,6 +10,7 @@ import { systemDisk } from '../host/disk.ts'
 import { generateSigner, type PrivateKeySigner } from '../keys/private-key.ts'
 import { Secret } from '../keys/secret.ts'
 import { issueCertificate } from '../keys/self-signed.ts'
+import { encodeTokenKey } from '../keys/token-key.ts'
 import { encodeKubeconfig } from '../kube/encode-kubeconfig.ts'
 import { connectUndici } from '../kube/undici-transport.ts'
 import { silentLog } from '../ports.ts'
@@ -209,6 +210,18 @@ onNode('E04: an empty file, and one without its key', async node => {
 onNode('E05: the key of another pair', async node => {
   await node.pair('client', { key: generateSigner('Ed25519', seededRandom(83)) })
   await node.finds('E05')
+})
+
+onNode('a pair whose key is in a token is in order', async node => {
+  const [label, id] = ['rollcall/n1/client/1', Uint8Array.of(1)]
+  await node.pair('client', {
+    text: chain => `${chain}${encodeTokenKey({ label, id, spki: key.publicKey }).reveal()}`,
+  })
+  const { findings } = await node.examine()
+  assert.deepEqual(
+    findings.filter(({ id }) => id.startsWith('E')),
+    [],
+  )
 })
 
 onNode('E07: a key that everybody may read', async node => {

@@ -1,7 +1,7 @@
 import { RollcallError } from '../errors.ts'
-import { keyMatches, loadSigner } from '../keys/private-key.ts'
+import { keyMatches } from '../keys/private-key.ts'
 import { Secret } from '../keys/secret.ts'
-import { readTokenKey, tokenKeyLabel } from '../keys/token-key.ts'
+import { isStoredKey, publicHalf } from '../keys/token-key.ts'
 import { type Certificate, parseCertificate } from '../x509/certificate.ts'
 import { decodePem, encodePem } from '../x509/pem.ts'
 
@@ -23,7 +23,7 @@ export function parseKeyPair(text: Secret): KeyPair {
   const certificates = blocks.filter(block => block.label === 'CERTIFICATE')
   const [first] = certificates
   if (!first) throw new RollcallError('X509_MALFORMED', 'The file holds no certificate.')
-  const keyBlock = blocks.find(({ label }) => label.endsWith('PRIVATE KEY') || label === tokenKeyLabel)
+  const keyBlock = blocks.find(({ label }) => isStoredKey(label))
   if (!keyBlock)
     throw new RollcallError('KEY_MISMATCH', 'The file holds no private key beside the certificate.')
   const chain = certificates.map(block => encodePem('CERTIFICATE', block.bytes)).join('')
@@ -33,11 +33,6 @@ export function parseKeyPair(text: Secret): KeyPair {
     throw new RollcallError('KEY_MISMATCH', 'The certificate and the private key do not belong together.')
   }
   return { chain, key, leaf }
-}
-
-function publicHalf(key: Secret): { publicKey: Uint8Array } {
-  const inToken = readTokenKey(key)
-  return inToken ? { publicKey: inToken.spki } : loadSigner(key)
 }
 
 /** The certificates, leaf first, then the key (K-12). */

@@ -1,7 +1,9 @@
 /** What stands in a pair's file instead of a private key that never leaves its token: which key it is. */
 import { RollcallError } from '../errors.ts'
 import { decodePem, encodePem } from '../x509/pem.ts'
+import { loadSigner } from './private-key.ts'
 import { Secret } from './secret.ts'
+import type { Signer } from './signer.ts'
 
 export const tokenKeyLabel = 'PKCS11 KEY REFERENCE'
 
@@ -28,6 +30,17 @@ export function readTokenKey(text: Secret): TokenKey | undefined {
   const { label, id, spki } = parse(new TextDecoder().decode(block.bytes))
   if (typeof label !== 'string' || typeof id !== 'string' || typeof spki !== 'string') throw malformed()
   return { label, id: fromHex(id), spki: fromHex(spki) }
+}
+
+/** Whether a PEM block is a private key, or stands for one. */
+export function isStoredKey(label: string): boolean {
+  return label.endsWith('PRIVATE KEY') || label === tokenKeyLabel
+}
+
+/** The public half of a stored key, in memory or in a token. Throws X509_MALFORMED or X509_UNSUPPORTED_KEY. */
+export function publicHalf(stored: Secret): Pick<Signer, 'publicKey'> {
+  const inToken = readTokenKey(stored)
+  return inToken ? { publicKey: inToken.spki } : loadSigner(stored)
 }
 
 function parse(text: string): Record<string, unknown> {

@@ -1,6 +1,7 @@
 import { createSecureContext } from 'node:tls'
 import { Agent, type Dispatcher } from 'undici'
 import { RollcallError } from '../errors.ts'
+import { readTokenKey } from '../keys/token-key.ts'
 import type { ApiRequest, ApiResponse, Connect, ConnectionConfig, Transport } from './transport.ts'
 
 /** Milliseconds until a connection attempt counts as failed; client-go's dialer waits as long. */
@@ -70,6 +71,11 @@ function createAgent(config: ConnectionConfig, connections: number | null): Agen
 
 function secureContext(config: ConnectionConfig) {
   const pair = config.clientCertificate
+  if (pair && readTokenKey(pair.key))
+    throw new RollcallError(
+      'CREDENTIAL_UNAVAILABLE',
+      'the key of the client certificate is in a PKCS#11 token, which only the agent uses; take another kubeconfig',
+    )
   return createSecureContext({
     ...(config.certificateAuthority && { ca: config.certificateAuthority }),
     ...(pair && { cert: pair.certificate, key: pair.key.reveal() }),

@@ -1,7 +1,8 @@
 import { posix } from 'node:path'
 import { RollcallError, systemCode } from '../../errors.ts'
-import { keyMatches, loadSigner } from '../../keys/private-key.ts'
+import { keyMatches } from '../../keys/private-key.ts'
 import { Secret } from '../../keys/secret.ts'
+import { isStoredKey, publicHalf } from '../../keys/token-key.ts'
 import type { Disk } from '../../ports.ts'
 import { decodePem, encodePem } from '../../x509/pem.ts'
 import type { CertDirectory, Gathered, PairFile } from '../artifacts.ts'
@@ -43,14 +44,14 @@ async function readPairFile(directory: string, name: string, disk: ReadOnlyDisk)
 function contentsOf(text: Secret): Pick<PairFile, 'certificates' | 'hasKey' | 'keyMatches'> {
   const blocks = decodePem(text.reveal())
   const certificates = certificatesOnly(text.reveal())
-  const key = blocks.find(({ label }) => label.endsWith('PRIVATE KEY'))
+  const key = blocks.find(({ label }) => isStoredKey(label))
   const [leaf] = readBundle(certificates).certificates
   const contents = { ...(certificates && { certificates }), hasKey: key !== undefined }
   if (!key || !leaf) return contents
   try {
     return {
       ...contents,
-      keyMatches: keyMatches(loadSigner(new Secret(encodePem(key.label, key.bytes))), leaf),
+      keyMatches: keyMatches(publicHalf(new Secret(encodePem(key.label, key.bytes))), leaf),
     }
   } catch (error) {
     // A key that cannot be read is none.
