@@ -35,7 +35,17 @@ export function kubeletBody(
       end()
     }
   }
-  return chunks()
+  const iterator = chunks()
+  return {
+    [Symbol.asyncIterator]: () => ({
+      next: () => iterator.next(),
+      // Also before the first chunk was asked for, when a generator would not notice.
+      async return() {
+        end()
+        return iterator.return(undefined)
+      },
+    }),
+  }
 }
 
 /** The first `most` bytes of the body as text; the rest is not waited for. */
