@@ -25,6 +25,7 @@ export function memoryDisk() {
       files.set(to, text(from))
       files.delete(from)
     },
+    async syncDirectory() {},
     async remove(path: string) {
       files.delete(path)
     },

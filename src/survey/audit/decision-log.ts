@@ -13,9 +13,9 @@ import {
   noHash,
   sealEntry,
 } from './audit-entry.ts'
-import { fullFiles, fullPath, type LogEnd, readLogEnd } from './log-files.ts'
+import { folderOf, fullFiles, fullPath, type LogEnd, readLogEnd } from './log-files.ts'
 
-export type LogDisk = Pick<Disk, 'read' | 'rename' | 'remove' | 'list'> & {
+export type LogDisk = Pick<Disk, 'read' | 'rename' | 'remove' | 'list' | 'syncDirectory'> & {
   append: NonNullable<Disk['append']>
 }
 
@@ -99,6 +99,8 @@ export async function openDecisionLog(options: DecisionLogOptions): Promise<Deci
     const data = Buffer.from(at.openLine ? `\n${text}` : text)
     // Fails: `end` stays undefined, so what is on the disk now is looked at before anything else is written.
     await disk.append(path, data, { mode: 0o600, sync: true })
+    // A file that is new is there after a crash only when its folder says so.
+    if (at.bytes === 0) await disk.syncDirectory(folderOf(path))
     end = {
       bytes: at.bytes + data.length,
       firstSeq: at.firstSeq ?? last.seq + 1,

@@ -11,11 +11,15 @@ export function fullPath(path: string, firstSeq: number): string {
   return `${stem}.${String(firstSeq).padStart(12, '0')}${extension}`
 }
 
+export function folderOf(path: string): string {
+  const slash = path.lastIndexOf('/')
+  return slash < 0 ? '.' : path.slice(0, slash) || '/'
+}
+
 /** Paths of the full files, the oldest first. */
 export async function fullFiles(path: string, disk: Pick<Disk, 'list'>): Promise<string[]> {
   const slash = path.lastIndexOf('/')
-  const directory = slash < 0 ? '.' : path.slice(0, slash) || '/'
-  const names = await disk.list(directory)
+  const names = await disk.list(folderOf(path))
   const pattern = fullPath(path.slice(slash + 1), 0).split('000000000000')
   const [before = '', after = ''] = pattern
   return names
@@ -25,10 +29,14 @@ export async function fullFiles(path: string, disk: Pick<Disk, 'list'>): Promise
     .map(name => path.slice(0, slash + 1) + name)
 }
 
-/** All files of the log with their text, the oldest first. */
-export async function readLogFiles(path: string, disk: Pick<Disk, 'list' | 'read'>): Promise<LogFile[]> {
+/** The files of the log with their text, the oldest first; `latest`: only so many of the newest. */
+export async function readLogFiles(
+  path: string,
+  disk: Pick<Disk, 'list' | 'read'>,
+  latest = Number.POSITIVE_INFINITY,
+): Promise<LogFile[]> {
   const files: LogFile[] = []
-  for (const name of [...(await fullFiles(path, disk)), path]) {
+  for (const name of [...(await fullFiles(path, disk)), path].slice(-latest)) {
     const text = await readIfThere(name, disk)
     if (text !== undefined) files.push({ name, text })
   }

@@ -47,9 +47,9 @@ export function startDecisionLog(options: StartDecisionLog): RunningDecisionLog 
     return opened
   }
 
-  /** What is on the disk may have been cut off since: that is said at once, and goes on to be what `audit verify` finds. */
+  /** Of the newest two files, so that a start takes no more memory than they. What is on the disk may have been cut off since: that is said at once, and goes on to be what `audit verify` finds. */
   async function tellDisagreement(heads: readonly SignedHead[]): Promise<void> {
-    const { report, problems } = verifyAgainst(await readLogFiles(path, disk), heads)
+    const { report, problems } = verifyAgainst(await readLogFiles(path, disk, 2), heads)
     if (report.broken) log.error('the decision log is broken', { ...report.broken })
     for (const problem of problems)
       log.error('the decision log disagrees with what was published', { problem })
