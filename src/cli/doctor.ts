@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { lookAtTls } from '../cluster/look-at-tls.ts'
 import { allChecks } from '../doctor/all-checks.ts'
 import { decodeBundle, encodeBundle } from '../doctor/bundle.ts'
 import { checkPages } from '../doctor/check-page.ts'
@@ -14,7 +15,6 @@ import type { Disk } from '../ports.ts'
 import type { CommandIo, ConnectionFlags } from './command-io.ts'
 import { addConnectionOptions } from './connect-kubeconfig.ts'
 import { formatReport } from './doctor-report.ts'
-import { lookAtTls } from './look-at-tls.ts'
 import { addOutputOption, type OutputFormat, print } from './output.ts'
 import { withApi } from './with-api.ts'
 

@@ -1,4 +1,8 @@
 import type { Command } from 'commander'
+import { getRequest } from '../../doctor/requests/find-request.ts'
+import { reviewRequest } from '../../doctor/requests/review.ts'
+import { whoAmI } from '../../doctor/requests/who-am-i.ts'
+import { writeCondition } from '../../doctor/requests/write-condition.ts'
 import { RollcallError } from '../../errors.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { firstApprovalCondition } from '../../kube/held-conditions.ts'
@@ -7,12 +11,8 @@ import type { CommandIo, ConnectionFlags } from '../command-io.ts'
 import { addConnectionOptions } from '../connect-kubeconfig.ts'
 import { wholeNumber } from '../number-option.ts'
 import { printable } from '../printable.ts'
-import { whoAmI } from '../who-am-i.ts'
 import { withApi } from '../with-api.ts'
-import { getRequest } from './requests.ts'
-import { reviewRequest } from './review.ts'
 import { formatReview } from './show.ts'
-import { writeCondition } from './write-condition.ts'
 
 interface ApproveFlags extends ConnectionFlags {
   acceptUnproven?: boolean

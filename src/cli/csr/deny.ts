@@ -1,14 +1,14 @@
 import type { Command } from 'commander'
+import { getRequest } from '../../doctor/requests/find-request.ts'
+import { reviewRequest } from '../../doctor/requests/review.ts'
+import { writeCondition } from '../../doctor/requests/write-condition.ts'
 import { RollcallError } from '../../errors.ts'
 import { decideDenial } from '../../survey/operator-approval.ts'
 import type { CommandIo, ConnectionFlags } from '../command-io.ts'
 import { addConnectionOptions } from '../connect-kubeconfig.ts'
 import { printable } from '../printable.ts'
 import { withApi } from '../with-api.ts'
-import { getRequest } from './requests.ts'
-import { reviewRequest } from './review.ts'
 import { formatReview } from './show.ts'
-import { writeCondition } from './write-condition.ts'
 
 export function register(csr: Command, io: CommandIo): void {
   const command = csr

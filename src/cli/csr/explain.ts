@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { gatherCsrFacts } from '../../doctor/requests/gather-facts.ts'
 import { RollcallError } from '../../errors.ts'
 import { explainCsr } from '../../survey/explain-csr.ts'
 import { type Explanation, exitCodeOf } from '../../survey/explanation.ts'
@@ -9,7 +10,6 @@ import { printable } from '../printable.ts'
 import { alignColumns } from '../table.ts'
 import { withApi } from '../with-api.ts'
 import { exitCodeOfFile, explainFile, type FileFlags, formatFileExplanation } from './explain-file.ts'
-import { gatherCsrFacts } from './gather-facts.ts'
 
 export function register(csr: Command, io: CommandIo): void {
   const command = csr

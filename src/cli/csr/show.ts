@@ -1,4 +1,6 @@
 import type { Command } from 'commander'
+import { getRequest } from '../../doctor/requests/find-request.ts'
+import { type Review, reviewRequest } from '../../doctor/requests/review.ts'
 import { formatAge, formatTime } from '../../kube/time-format.ts'
 import { conditionText, createdAt, readIssued } from '../../survey/request-facts.ts'
 import { formatName } from '../../x509/name.ts'
@@ -9,8 +11,6 @@ import { addOutputOption, type OutputFormat, print } from '../output.ts'
 import { printable } from '../printable.ts'
 import { alignColumns } from '../table.ts'
 import { withApi } from '../with-api.ts'
-import { getRequest } from './requests.ts'
-import { type Review, reviewRequest } from './review.ts'
 
 export function register(csr: Command, io: CommandIo): void {
   const command = csr

@@ -1,7 +1,7 @@
 /** The embedded API with a healthy fleet on it, to break in one way, and the doctor's view of it. */
 import assert from 'node:assert/strict'
 import { renewLease } from '../../agent/node-lease.ts'
-import { lookAtTls } from '../../cli/look-at-tls.ts'
+import { lookAtTls } from '../../cluster/look-at-tls.ts'
 import type { RunningControllers } from '../../controller/options.ts'
 import { generateSigner } from '../../keys/private-key.ts'
 import { issueCertificate } from '../../keys/self-signed.ts'

@@ -1,5 +1,5 @@
-import { isStatus, type KubeClient } from '../kube/client.ts'
-import type { KubeObject, ResourceRef } from '../kube/types.ts'
+import { isStatus, type KubeClient } from '../../kube/client.ts'
+import type { KubeObject, ResourceRef } from '../../kube/types.ts'
 
 const selfSubjectReviews: ResourceRef = {
   group: 'authentication.k8s.io',

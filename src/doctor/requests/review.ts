@@ -7,7 +7,7 @@ import { type CertificateSigningRequest, type KubeNode, signerNames } from '../.
 import { type Claim, identityClaim } from '../../survey/operator-approval.ts'
 import { namesIn } from '../../survey/requested-names.ts'
 import type { CertificateRequest } from '../../x509/request.ts'
-import { findNode } from './requests.ts'
+import { findNode } from './find-request.ts'
 
 /** A request beside the Node it is for: what an operator looks at before deciding. */
 export interface Review {
