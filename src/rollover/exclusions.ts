@@ -52,7 +52,8 @@ function byPolicy(plan: Plan, { consumers, now }: Observations, jury: Jury): Exc
 function whyLeft(consumer: ConsumerFacts, plan: Plan, now: number, jury: Jury): string | undefined {
   const { timings, offline } = plan.policy
   const state = stateOf(consumer, jury.excluded, now, timings)
-  if (state === 'Gone' || state === 'Excluded') return undefined
+  // An API server that is left behind would come back and refuse everybody: only a human may say that it will not.
+  if (state === 'Gone' || state === 'Excluded' || consumer.kind === 'APIServer') return undefined
   const proven = hasProven(consumer, { authority: plan.to, atLeast: 0 }, jury)
   if (plan.deadline && !proven) return 'the old CA ends before it has proven'
   const away = now - consumer.lastSeen >= timings.excludeAfter

@@ -17,15 +17,12 @@ export function preparing({ plan, seen }: Situation): Effect[] {
   return effects
 }
 
-/** I4: the new CA signs only while every verifier has loaded it, the old one only where servers accept it. */
-export function signing({
-  plan,
-  seen,
-  desired,
-  emergency,
-  newIsTrusted,
-  oldIsAccepted,
-}: Situation): Effect[] {
+/**
+ * I4: the new CA signs only while every verifier has loaded it, the old one only where servers accept it. Servers are asked
+ * beside the consumers that they are: one that a human has excluded still judges when it is back.
+ */
+export function signing(situation: Situation): Effect[] {
+  const { seen, desired } = situation
   const wanted = desired.signer
   if (wanted === undefined) return []
   const effects: Effect[] = desired.freeze ? [{ kind: 'freeze-approval' }] : []
@@ -35,9 +32,16 @@ export function signing({
     return authority === undefined ? effects : [...effects, { kind: 'sign-with', ...wanted }]
   const signs =
     authority !== undefined && isPresented({ authority, mode }, { authority: next, mode: wanted.mode })
-  const safe = emergency || authority === next || (next === plan.to ? newIsTrusted() : oldIsAccepted())
-  if (!signs) return safe ? [{ kind: 'sign-with', ...wanted }] : []
+  if (!signs) return authority === next || maySign(next, situation) ? [{ kind: 'sign-with', ...wanted }] : []
   return canaryAccepted.includes(next) ? [] : [{ kind: 'try-canary', authority: next }]
+}
+
+function maySign(
+  authority: number,
+  { plan, emergency, newIsTrusted, newIsAccepted, oldIsAccepted }: Situation,
+) {
+  if (emergency) return true
+  return authority === plan.to ? newIsTrusted() && newIsAccepted() : oldIsAccepted()
 }
 
 /** Who holds a leaf that should go, and can renew it now. */

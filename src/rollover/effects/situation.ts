@@ -19,6 +19,7 @@ export interface Situation {
   newIsTrusted(): boolean
   oldIsTrusted(): boolean
   oldIsAccepted(): boolean
+  newIsAccepted(): boolean
   mayRemove(): boolean
 }
 
@@ -32,6 +33,7 @@ export function situationOf(plan: Plan, seen: Observations): Situation {
     newIsTrusted: once(() => trustsNew(plan, seen).open),
     oldIsTrusted: once(() => trustsOld(plan, seen).open),
     oldIsAccepted: once(() => acceptedGate(seen, plan.from).open),
+    newIsAccepted: once(() => acceptedGate(seen, plan.to).open),
     mayRemove: once(() => removeGates(plan, seen).every(({ open }) => open)),
   }
 }
