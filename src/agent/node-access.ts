@@ -1,6 +1,7 @@
 import type { KubeClient } from '../kube/client.ts'
 import { resources, type SubjectAccessReview, type UserInfo } from '../kube/types.ts'
 import type { Clock } from '../ports.ts'
+import { askAgain } from './ask-again.ts'
 
 /** What a request to the node's HTTPS server needs to be allowed for (H-3). */
 export interface NodeRequest {
@@ -68,7 +69,7 @@ export function createNodeAccess(options: {
     const key = JSON.stringify([username, uid, groups, extra, verb, subresource])
     const known = kept.get(key)
     if (known && clock.monotonic() < known.until) return known.allowed
-    const review = await client.create<SubjectAccessReview>(resources.subjectAccessReviews, {
+    const question: SubjectAccessReview = {
       apiVersion: 'authorization.k8s.io/v1',
       kind: 'SubjectAccessReview',
       metadata: { name: '' },
@@ -79,7 +80,8 @@ export function createNodeAccess(options: {
         ...(extra && { extra }),
         resourceAttributes: { verb, version: 'v1', resource: 'nodes', subresource, name: nodeName },
       },
-    })
+    }
+    const review = await askAgain(clock, () => client.create(resources.subjectAccessReviews, question))
     const allowed = review.status?.allowed === true
     const [oldest] = kept.keys()
     if (kept.size >= mostKept && oldest !== undefined) kept.delete(oldest)

@@ -59,10 +59,17 @@ test('a token that is nobody’s is asked about again after 30 seconds', async (
   assert.equal(asked.length, 2)
 })
 
-test('an API that cannot be asked makes nobody known, and the next call asks again', async () => {
-  const { state, tokens } = reviewer()
+test('H-2: an API that fails is asked five times, then the token is nobody’s; the next call asks again', async () => {
+  const { clock, asked, state, tokens } = reviewer()
   state.down = true
-  assert.equal((await tokens.callerOf('good')).ok, false)
+  const caller = tokens.callerOf('good')
+  const attempts: number[] = []
+  for (const pause of [0, 500, 750, 1125, 1688]) {
+    await clock.advance(pause)
+    attempts.push(asked.length)
+  }
+  assert.deepEqual(attempts, [1, 2, 3, 4, 5])
+  assert.equal((await caller).ok, false)
   state.down = false
   assert.equal((await tokens.callerOf('good')).ok, true)
 })

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { KubeClient } from '../kube/client.ts'
 import { type KubeObject, resources, type UserInfo } from '../kube/types.ts'
 import { type Clock, withTimeout } from '../ports.ts'
+import { askAgain } from './ask-again.ts'
 import type { Caller } from './caller.ts'
 
 interface TokenReview extends KubeObject {
@@ -32,15 +33,16 @@ export function createTokenCallers({ client, clock }: { client: KubeClient; cloc
   const asked = new Map<string, Promise<Caller>>()
 
   async function review(token: string): Promise<Caller> {
+    const question: TokenReview = {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenReview',
+      metadata: { name: '' },
+      spec: { token },
+    }
     const { status = {} } = await withTimeout(
       clock,
       patience,
-      client.create<TokenReview>(resources.tokenReviews, {
-        apiVersion: 'authentication.k8s.io/v1',
-        kind: 'TokenReview',
-        metadata: { name: '' },
-        spec: { token },
-      }),
+      askAgain(clock, () => client.create<TokenReview>(resources.tokenReviews, question)),
       () => new Error('the API did not answer in time'),
     )
     const { username = '', groups = [], uid, extra } = status.user ?? {}
