@@ -121,6 +121,29 @@ suite('docs/guides/keys-in-an-hsm.md', { skip: whyNoSoftHsm() }, () => {
     assert.equal(await usable(), '1')
   })
 
+  test('rollcall key says what is wrong: a name that is taken, a PIN in the URI, a token or key that is not there', async () => {
+    const [, uri = ''] = /rollcall key show "([^"]*)"/.exec(page) ?? []
+    const refused = async (command: string, key: string, code: number, what: RegExp) => {
+      const line = `rollcall key ${command} "${key}"`
+      const failed = await run(line).then(
+        () => assert.fail(line),
+        (error: { code: number; stderr: string }) => error,
+      )
+      assert.equal(failed.code, code, failed.stderr)
+      assert.match(failed.stderr, what)
+      assert.doesNotMatch(failed.stderr, /40628517|\n {4}at /)
+    }
+    await refused('generate', uri, 2, /holds a key named "kubernetes-ca" already/)
+    await refused('show', `${uri.split('?')[0]}?pin-value=40628517`, 2, /pin-source=file/)
+    await refused('show', uri.replace('token=cluster-ca', 'token=other'), 1, /the module shows "cluster-ca"/)
+    await refused(
+      'show',
+      uri.replace('object=kubernetes-ca', 'object=other'),
+      1,
+      /no private key object="other"/,
+    )
+  })
+
   test('the PIN is in no command line, log or object, and no private key lies beside the token', async () => {
     const commandLine = readFileSync(`/proc/${controller.child.pid}/cmdline`, 'utf8')
     const { stdout: listing } = await run(
