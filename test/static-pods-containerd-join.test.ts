@@ -19,6 +19,7 @@ describe('an agent with static pods in containerd', { skip: noContainerd }, () =
     ...inContainerd(containerd),
     flags: ['--runtime', 'cri', '--container-runtime-endpoint', containerd.endpoint],
     manifest: 'container.yaml',
+    version: /^containerd:\/\/1\./,
   })
   const onMachine = (run: (machine: join.JoinMachine) => Promise<void>) => join.onJoinMachine(kind, run)
 

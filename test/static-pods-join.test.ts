@@ -10,6 +10,7 @@ const plain: join.JoinRuntime = {
   ...processes,
   flags: ['--runtime', 'process', '--static-pods-as-root'],
   manifest: 'pod.yaml',
+  version: /^rollcall:/,
 }
 const onMachine = (run: (machine: join.JoinMachine) => Promise<void>) => join.onJoinMachine(() => plain, run)
 

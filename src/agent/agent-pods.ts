@@ -31,6 +31,8 @@ export interface AgentPods {
   connected(): void
   disconnected(): void
   nodeSeen(node: KubeNode | undefined): void
+  /** What runs them, as the Node shows it; undefined: not known (yet). */
+  runtimeVersion?(): string | undefined
   /** For those who look at them through the node's HTTPS server. */
   served?: NodePods
 }
@@ -76,6 +78,7 @@ export function createAgentPods(
     connected: () => mirrors?.start(),
     disconnected: () => void mirrors?.pause(),
     nodeSeen: node => mirrors?.nodeSeen(node),
+    runtimeVersion: () => runtime.version?.(),
     served: { runtime, views: () => pods.views(), hostAddress },
   }
 }

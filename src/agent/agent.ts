@@ -301,11 +301,12 @@ class NodeAgent implements Agent {
   #facts(): NodeFacts {
     const { nodeName, nodeInfo, labels } = this.#options
     const port = this.#server?.port
+    const containerRuntimeVersion = this.#pods?.runtimeVersion?.()
     return {
       nodeName,
       addresses: this.#addresses,
       ...(port !== undefined && { port }),
-      ...(nodeInfo && { nodeInfo }),
+      nodeInfo: { ...(containerRuntimeVersion && { containerRuntimeVersion }), ...nodeInfo },
       ...(labels && { labels }),
     }
   }

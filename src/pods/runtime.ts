@@ -76,6 +76,8 @@ export interface ContainerStreams {
 
 export interface Runtime {
   readonly name: string
+  /** As the Node shows it, e.g. `containerd://1.6.20`; undefined: not known (yet). */
+  version?(): string | undefined
   /** Why nothing can be started now, though it was opened; what runs goes on. undefined: something can. */
   problem?(): string | undefined
   /** What it says of itself. */

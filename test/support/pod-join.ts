@@ -6,6 +6,7 @@ import { kubeconfigConnection } from '../../src/cli/connect-kubeconfig.ts'
 import { hostPorts } from '../../src/cluster/host-ports.ts'
 import { createClient } from '../../src/kube/client.ts'
 import { parseKubeconfig, selectContext } from '../../src/kube/kubeconfig.ts'
+import { type KubeNode, resources } from '../../src/kube/types.ts'
 import { connectUndici } from '../../src/kube/undici-transport.ts'
 import { podResource } from '../../src/pods/pod.ts'
 import type { ApiPod } from '../../src/pods/status/mirror-pod.ts'
@@ -21,6 +22,8 @@ import { type Machine, type MachineRuntime, staticPodMachine } from './static-po
 export interface JoinRuntime extends MachineRuntime {
   /** What the agent is told of it. */
   flags: string[]
+  /** How the Node shows it. */
+  version: RegExp
   /** The manifest of this runtime in a folder of examples/. */
   manifest: string
 }
@@ -30,6 +33,7 @@ export interface JoinMachine extends Machine {
   agent(...args: string[]): RollcallProcess
   /** What `rollcall pods -o json` says. */
   report(): Promise<StaticPodReport>
+  version: RegExp
   /** An example's manifest, with what it says of paths and addresses changed to this machine. */
   example(folder: string, changes: Record<string, string>): void
 }
@@ -40,7 +44,7 @@ export function onJoinMachine(
   run: (machine: JoinMachine) => Promise<void>,
 ): () => Promise<void> {
   return async () => {
-    const { flags, manifest } = kind()
+    const { flags, manifest, version } = kind()
     const base = staticPodMachine(kind())
     const started: RollcallProcess[] = []
     const start = (...args: string[]) => {
@@ -50,6 +54,7 @@ export function onJoinMachine(
     }
     const machine: JoinMachine = {
       ...base,
+      version,
       start,
       agent: (...args) =>
         start(
@@ -138,6 +143,12 @@ async function mirrorPodLives(machine: JoinMachine, kubeconfig: string): Promise
     const pod = await get()
     return pod?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') && pod
   })
+  const shown = await eventually('the Node says what runs its pods', async () => {
+    const node = await client.get<KubeNode>(resources.nodes, { name: 'node-a' }).catch(() => undefined)
+    const version = node?.status?.nodeInfo?.containerRuntimeVersion
+    return machine.version.test(version ?? '') && version
+  })
+  assert.ok(shown)
   await client.delete(podResource, { namespace: 'kube-system', name: mirror.metadata.name })
   await eventually('it is back', async () => {
     const pod = await get()

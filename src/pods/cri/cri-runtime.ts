@@ -42,6 +42,7 @@ const longestClose = 5000
 interface Opened {
   cri: Cri
   name: string
+  version: string
   watch: RuntimeWatch
   sandboxes: PodSandboxes
   facts: Omit<ConfigFacts, keyof NodeFacts>
@@ -111,6 +112,10 @@ export class CriRuntime implements Runtime {
 
   containers(): readonly ContainerRecord[] {
     return [...(this.#open?.watch.contents.records.values() ?? [])]
+  }
+
+  version(): string | undefined {
+    return this.#open && `${this.#open.name}://${this.#open.version}`
   }
 
   conditions(): readonly RuntimeCondition[] {
@@ -247,7 +252,14 @@ export class CriRuntime implements Runtime {
       cgroupDriver,
     })
     const sandboxes = new PodSandboxes(cri, () => watch.contents)
-    return { cri, name, watch, sandboxes, facts: { stateDirectory, cgroupDriver, nodeMemory: memory } }
+    return {
+      cri,
+      name,
+      version: runtimeVersion,
+      watch,
+      sandboxes,
+      facts: { stateDirectory, cgroupDriver, nodeMemory: memory },
+    }
   }
 
   /** Its folders go before the sandbox that tells of them, so that an agent that dies in between leaves nothing behind. */
