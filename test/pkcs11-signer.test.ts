@@ -6,6 +6,7 @@ import { type ErrorCode, hasCode } from '../src/errors.ts'
 import { systemDisk } from '../src/host/disk.ts'
 import { cryptokiLoader } from '../src/host/pkcs11.ts'
 import { systemRandom } from '../src/host/random.ts'
+import type { LoadCryptoki } from '../src/keys/pkcs11/cryptoki.ts'
 import { destroyKey, generateKeyInToken, keyLabels } from '../src/keys/pkcs11/generate-key.ts'
 import { openPkcs11Signer, signerInToken } from '../src/keys/pkcs11/pkcs11-signer.ts'
 import { openToken } from '../src/keys/pkcs11/token.ts'
@@ -89,6 +90,23 @@ suite('keys in a PKCS#11 token', { skip: whyNoSoftHsm() }, () => {
     await cryptoki.reload()
     for (const signature of await Promise.all([...many, signer.sign(tbs)]))
       assert.ok(checkSignature({ tbs, signature, signatureAlgorithm: signer.algorithm }, key).ok)
+  })
+
+  test('a token that does not answer fails a signature after 30 s and holds up nobody for longer', async () => {
+    const silent: LoadCryptoki = async path =>
+      Object.create(await load(path), { sign: { value: () => new Promise(() => {}) } })
+    const stuck = openToken({ ...optionsOf(hsm.uri('token=signing')), load: silent, sessions: 1 })
+    const signer = await signerInToken(stuck, { object: 'ECDSA-P256' })
+    const two = Promise.allSettled([signer.sign(tbs), signer.sign(tbs)])
+    await clock.advance(30_000)
+    for (const result of await two)
+      assert.ok(
+        result.status === 'rejected' &&
+          hasCode(result.reason, 'TOKEN_FAILED') &&
+          /30 s/.test(result.reason.message),
+      )
+    stuck.close()
+    assert.equal(clock.pending(), 0)
   })
 
   test('a key that was destroyed, and one put in its place, are told apart', async () => {

@@ -1,5 +1,5 @@
 import { RollcallError } from '../../errors.ts'
-import type { Clock, Disk } from '../../ports.ts'
+import { type Clock, type Disk, withTimeout } from '../../ports.ts'
 import { type Cryptoki, CryptokiError, type Handle, type LoadCryptoki, type TokenInfo } from './cryptoki.ts'
 import { login } from './login.ts'
 import { createSessions, type Sessions } from './sessions.ts'
@@ -11,7 +11,7 @@ export interface TokenOptions {
   uri: Pkcs11Uri
   load: LoadCryptoki
   disk: Pick<Disk, 'read' | 'stat'>
-  clock: Pick<Clock, 'monotonic'>
+  clock: Clock
   /** Most signatures at a time; default 4, as many as node's pool has threads. */
   sessions?: number
 }
@@ -38,6 +38,9 @@ export interface Token {
 
 /** Milliseconds between two reloads of a module for a token that is not found. */
 const reloadEvery = 5_000
+
+/** Milliseconds for a signature, connecting included; and for a change, as a slow token makes an RSA key for minutes. */
+const patience = { use: 30_000, change: 300_000 }
 
 type Pooled = Connection & { sessions: Sessions; generation: number }
 
@@ -110,17 +113,32 @@ export function openToken(options: TokenOptions): Token {
     pooled?.sessions.close()
   }
 
+  /** A module that hangs keeps its session; who waits for it is told and may come again. */
+  function limited<T>(milliseconds: number, work: Promise<T>): Promise<T> {
+    return withTimeout(clock, milliseconds, work, () => {
+      const why = `${where}: no answer within ${milliseconds / 1000} s; look at the token and its module.`
+      return new RollcallError('TOKEN_FAILED', why)
+    })
+  }
+
   return {
-    use: work => run(pooled => pooled.sessions.lend(session => work(pooled, session))),
+    use: work =>
+      limited(
+        patience.use,
+        run(pooled => pooled.sessions.lend(session => work(pooled, session))),
+      ),
     change: work =>
-      run(async pooled => {
-        const session = pooled.cryptoki.openSession(pooled.slot, true)
-        try {
-          return await work(pooled, session)
-        } finally {
-          if (pooled.generation === pooled.cryptoki.generation) pooled.cryptoki.closeSession(session)
-        }
-      }),
+      limited(
+        patience.change,
+        run(async pooled => {
+          const session = pooled.cryptoki.openSession(pooled.slot, true)
+          try {
+            return await work(pooled, session)
+          } finally {
+            if (pooled.generation === pooled.cryptoki.generation) pooled.cryptoki.closeSession(session)
+          }
+        }),
+      ),
     close() {
       const last = current
       current = undefined
