@@ -1,24 +1,14 @@
 import { spawn } from 'node:child_process'
-import {
-  closeSync,
-  existsSync,
-  globSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmdirSync,
-  writeFileSync,
-} from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hostPorts } from '../../src/cluster/host-ports.ts'
-import { systemCode } from '../../src/errors.ts'
 import { systemRpc } from '../../src/host/rpc.ts'
 import { systemSpawn } from '../../src/host/spawn.ts'
 import { type Cri, createCri } from '../../src/pods/cri/cri.ts'
 import type { PodSandbox } from '../../src/pods/cri/cri-types.ts'
 import { labels, podOfSandbox } from '../../src/pods/cri/labels.ts'
 import { removeCgroup } from '../../src/pods/cri/pod-cgroup.ts'
+import { endLeftovers, removeCgroups, unmountBelow } from './containerd-leftovers.ts'
 import { eventually } from './eventually.ts'
 import { busyboxImage, pauseImage, rollcallImage } from './oci-image.ts'
 import { temporaryFolder } from './rollcall-process.ts'
@@ -88,7 +78,13 @@ export async function startContainerd(): Promise<Containerd> {
   writeFileSync(configPath, config(folder.path))
   const cri = createCri(await systemRpc(endpoint), endpoint)
   let child: ReturnType<typeof spawn> | undefined
-  const kill = () => child?.kill('SIGKILL')
+  const removeAll = () => {
+    child?.kill('SIGKILL')
+    endLeftovers(folder.path)
+    folder.remove()
+    removeCgroups()
+  }
+  process.once('exit', removeAll)
   const containerd: Containerd = {
     endpoint,
     cri,
@@ -99,14 +95,12 @@ export async function startContainerd(): Promise<Containerd> {
         detached: true,
       })
       closeSync(log)
-      process.once('exit', kill)
       await eventually('containerd answers', () => cri.version().catch(() => undefined))
     },
     async stop() {
       const ended = new Promise(resolve => child?.once('exit', resolve))
       child?.kill('SIGTERM')
       await ended
-      process.off('exit', kill)
     },
     importBusybox: name => importImage('more', busyboxImage(name)),
     importRollcall: () => importImage('rollcall', rollcallImage(rollcall)),
@@ -116,16 +110,15 @@ export async function startContainerd(): Promise<Containerd> {
     },
     async clear(stateDirectory) {
       await removePods(cri, ({ labels: of }) => of[labels.agent] === stateDirectory)
-      await unmountBelow(stateDirectory)
+      unmountBelow(stateDirectory)
     },
     async close() {
       if (child?.exitCode !== null) await containerd.start()
       await removePods(cri, () => true)
       await containerd.stop()
       cri.close()
-      await endLeftovers(folder.path)
-      folder.remove()
-      removeCgroups()
+      process.off('exit', removeAll)
+      removeAll()
     },
   }
   const importImage = async (name: string, image: Buffer) => {
@@ -154,53 +147,5 @@ async function removePods(cri: Cri, which: (sandbox: PodSandbox) => boolean): Pr
   for (const sandbox of sandboxes) {
     const pod = podOfSandbox(sandbox.annotations)
     if (pod) await removeCgroup(pod, hostPorts.disk)
-  }
-}
-
-/** Shims whose socket or bundle lies in the folder, by their own process ids, and then what is mounted in it. */
-async function endLeftovers(folder: string): Promise<void> {
-  for (const path of globSync('/proc/[0-9]*/cmdline')) {
-    const text = readOrNothing(path)
-    if (text.includes('containerd-shim') && text.includes(folder))
-      systemSpawn.signal(Number(path.split('/')[2]), 'SIGKILL')
-  }
-  await unmountBelow(folder)
-}
-
-async function unmountBelow(folder: string): Promise<void> {
-  const mounts = readFileSync('/proc/self/mounts', 'utf8')
-    .split('\n')
-    .map(line => line.split(' ')[1] ?? '')
-    .filter(target => target.startsWith(`${folder}/`))
-  for (const target of mounts.reverse()) {
-    await systemSpawn.run({
-      command: '/usr/bin/umount',
-      args: ['-l', target],
-      environment: {},
-      directory: '/',
-      mostOutput: 10_000,
-    })
-  }
-}
-
-function readOrNothing(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    if (['ENOENT', 'ESRCH'].includes(systemCode(error) ?? '')) return ''
-    throw error
-  }
-}
-
-/** The empty folders of cgroups that runc made above the pods'; those of others are not empty and stay. */
-function removeCgroups(): void {
-  for (const hierarchy of readdirSync('/sys/fs/cgroup')) {
-    for (const path of ['kubepods/besteffort', 'kubepods/burstable', 'kubepods']) {
-      try {
-        rmdirSync(join('/sys/fs/cgroup', hierarchy, path))
-      } catch (error) {
-        if (!['ENOENT', 'EBUSY', 'ENOTEMPTY', 'ENOTDIR'].includes(systemCode(error) ?? '')) throw error
-      }
-    }
   }
 }
