@@ -25,9 +25,8 @@ export async function* blocksOf(path: string, offset: number, disk: Disk): Async
   }
 }
 
-/** Where the last `lines` lines of a log begin. */
-export async function tailOffset(path: string, lines: number, disk: Disk): Promise<number> {
-  const size = await logSize(path, disk)
+/** Where the last `lines` lines of a log begin, of which `size` bytes count. */
+export async function tailOffset(path: string, lines: number, size: number, disk: Disk): Promise<number> {
   if (lines <= 0) return size
   let ends = 0
   for (let end = size; end > 0; ) {

@@ -56,6 +56,16 @@ test('the last lines are those that splitting the text gives, also of large logs
   }
 })
 
+test('what is written while the last lines are read is no part of them', async t => {
+  const { path, chunks } = logFile(t, `one\n${'x'.repeat(100_000)}\n`)
+  let text = ''
+  for await (const chunk of chunks({ tailLines: 1 })) {
+    appendFileSync(path, 'more\n')
+    text += Buffer.from(chunk)
+  }
+  assert.equal(text, `${'x'.repeat(100_000)}\n`)
+})
+
 test('a log that is not there yet is empty', async t => {
   const { path, read } = logFile(t, '')
   rmSync(path)

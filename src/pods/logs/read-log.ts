@@ -47,9 +47,18 @@ async function* written(
   { follow, tailLines, since }: LogOptions,
   { disk, clock, signal }: { disk: Disk; clock: Clock; signal: AbortSignal },
 ): AsyncGenerator<Uint8Array> {
-  let offset = tailLines === undefined ? 0 : await tailOffset(path, tailLines, disk)
-  if (format === 'raw' && since !== undefined && (await logModified(path, disk)) < since)
-    offset = await logSize(path, disk)
+  const size = await logSize(path, disk)
+  let offset = tailLines === undefined ? 0 : await tailOffset(path, tailLines, size, disk)
+  if (format === 'raw' && since !== undefined && (await logModified(path, disk)) < since) offset = size
+  if (!follow) {
+    // What is written while it is read is no part of the log that was asked for.
+    for await (const block of blocksOf(path, offset, disk)) {
+      yield block.subarray(0, size - offset)
+      offset += block.length
+      if (offset >= size || signal.aborted) return
+    }
+    return
+  }
   for (;;) {
     // Asked before it is read: what was written until the end is then there.
     const over = ended()
@@ -63,7 +72,7 @@ async function* written(
       yield block
       if (signal.aborted) return
     }
-    if (!follow || over || signal.aborted) return
+    if (over || signal.aborted) return
     await sleep(clock, LOOK, signal)
     if (signal.aborted) return
   }
