@@ -3,7 +3,7 @@ import type { Order } from '../effects/effect.ts'
 import { type Fence, issueTo, type Member, type Sink, verifies, type World } from './world.ts'
 
 export function carryOut(world: World, { effect, token, sequence }: Order): void {
-  const passes = (fence: Fence) => isNewer(world, fence, { token, sequence })
+  const passes = (fence: Fence) => isNewer(fence, { token, sequence })
   switch (effect.kind) {
     case 'create-authority':
       // Write-once: a second order finds the key and leaves it.
@@ -134,10 +134,9 @@ function reachable(world: World, id: string): Member | undefined {
 }
 
 /** I7: an order of a former leader, or of an earlier step, is refused; one that is taken raises the fence. */
-function isNewer(world: World, fence: Fence, { token, sequence }: Fence): boolean {
+function isNewer(fence: Fence, { token, sequence }: Fence): boolean {
   if (token < fence.token || (token === fence.token && sequence < fence.sequence)) return false
   fence.token = token
   fence.sequence = sequence
-  world.highestToken = Math.max(world.highestToken, token)
   return true
 }

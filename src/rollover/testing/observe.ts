@@ -98,7 +98,7 @@ function serverConsumers(world: World): ConsumerFacts[] {
 }
 
 function consumerFacts(world: World, member: Member): ConsumerFacts {
-  const { id, kind, instance, gone, reloads, orderable, disk, proof, lastFailure } = member
+  const { id, kind, instance, gone, reloads, orderable, disk, proof } = member
   return {
     id,
     kind,
@@ -111,7 +111,6 @@ function consumerFacts(world: World, member: Member): ConsumerFacts {
     unavailable: !member.online || member.restarting,
     ...(gone ? { gone } : {}),
     ...(proof ? { proof } : {}),
-    ...(lastFailure === undefined ? {} : { lastFailure }),
   }
 }
 

@@ -56,14 +56,12 @@ export interface Member {
   disk: number
   loaded: number
   proof?: ProofFacts
-  lastFailure?: number
   /** Its certificate of the role, where it presents one. */
   leaf?: Leaf
   renewable: boolean
   /** Being restarted by our order. */
   restarting: boolean
   fence: Fence
-  joinedAt: number
 }
 
 export interface World {
@@ -77,16 +75,13 @@ export interface World {
   servers: Server[]
   members: Member[]
   signer: { authority: number | undefined; mode: Chain['mode']; canary: Set<number>; fence: Fence }
-  /** Keys that exist, and how often one was made anew. */
+  /** Keys that exist. */
   keys: Set<number>
-  overwritten: number
   crossSigned: Set<string>
   store: { plan: Plan; version: number }
   lease: { holder: number; token: number }
   wishes: Wishes
   joiners: number
-  /** Highest token that any order was carried out with. */
-  highestToken: number
   /** What broke, first one first. */
   violations: string[]
 }
@@ -137,13 +132,11 @@ export function newWorld({
     members: [],
     signer: { authority: 1, mode: 'old', canary: new Set([1]), fence: fresh() },
     keys: new Set(standby || reason === 'Compromise' ? [1, 2] : [1]),
-    overwritten: 0,
     crossSigned: new Set(),
     store: { plan, version: 1 },
     lease: { holder: 0, token: 1 },
     wishes: noWishes,
     joiners: 0,
-    highestToken: 0,
     violations: [],
   }
   holdCeremony(world)
@@ -214,7 +207,6 @@ export function addMember(
     renewable: true,
     restarting: false,
     fence: fresh(),
-    joinedAt: world.now,
     ...more,
   }
   world.members.push(member)
