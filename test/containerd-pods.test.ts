@@ -203,7 +203,7 @@ cat /disk/init; grep -c ' /memory tmpfs.*size=1024k' /proc/mounts`
         labels: of,
         annotations: {},
         linux: {
-          cgroupParent: '/kubepods/besteffort/podtheirs',
+          cgroupParent: '',
           securityContext: {
             namespaceOptions: { network: 2, pid: 1, ipc: 0 },
             supplementalGroups: [],
