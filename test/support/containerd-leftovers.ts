@@ -34,7 +34,7 @@ export function unmountBelow(folder: string): void {
 /** The empty folders of cgroups that runc made above the pods'; those of others are not empty and stay. */
 export function removeCgroups(): void {
   for (const hierarchy of readdirSync('/sys/fs/cgroup')) {
-    for (const path of ['kubepods/besteffort', 'kubepods/burstable', 'kubepods']) {
+    for (const path of ['kubepods/besteffort', 'kubepods/burstable', 'kubepods', 'k8s.io']) {
       try {
         rmdirSync(join('/sys/fs/cgroup', hierarchy, path))
       } catch (error) {
