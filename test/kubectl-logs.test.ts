@@ -176,10 +176,15 @@ test('kubectl of PATH came by WebSocket, 1.20 by SPDY', { skip: skip || noOldKub
 test('the audit log names who runs a command while it runs', { skip }, async () => {
   const running = cluster().kubectl().follow(['exec', pod, '--', 'sh', '-c', 'echo begun; sleep 60; : named'])
   assert.equal(await running.line(), 'begun')
-  const seen = cluster()
-    .audited()
-    .filter(({ requestURI }) => requestURI.includes('named'))
-    .map(({ stage, user, objectRef }) => [stage, user.username, objectRef?.subresource])
+  const seen = await eventually('it is in the log', () => {
+    const events = cluster()
+      .audited()
+      .filter(({ requestURI }) => requestURI.includes('named'))
+    return (
+      events.length > 0 &&
+      events.map(({ stage, user, objectRef }) => [stage, user.username, objectRef?.subresource])
+    )
+  })
   await running.stop()
   assert.deepEqual(seen, [['ResponseStarted', 'kubernetes-admin', 'exec']])
 })

@@ -75,7 +75,8 @@ export async function startControlPlaneOnly(): Promise<ControlPlaneOnly> {
     audited: () =>
       readFileSync(directory.auditLog, 'utf8')
         .split('\n')
-        .filter(Boolean)
+        // Behind the last newline a line may be under way.
+        .slice(0, -1)
         .map(line => JSON.parse(line)),
     log,
     async stop() {
