@@ -24,7 +24,10 @@ onMachine(
   'T3 a pod starts, an edit replaces it and a removal ends it, with no API anywhere',
   async machine => {
     await acceptance.followsItsManifest(machine)
-    assert.deepEqual(await hostPorts.disk.list(`${machine.stateDirectory}/pods`), [])
+    await eventually('its folder is gone', async () => {
+      const names = await hostPorts.disk.list(`${machine.stateDirectory}/pods`)
+      return names.length === 0
+    })
   },
 )
 onMachine('T3 a pod whose manifest sets its uid is replaced by an edit too', acceptance.editOfAPodWithUid)
