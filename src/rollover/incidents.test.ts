@@ -207,3 +207,13 @@ test('removal waits for as many people as the policy asks for, and the author is
   assert.deepEqual(approvedBy('anna', 'berta', 'berta'), ['Unbridging', 'ApprovalMissing approvals'])
   assert.equal(approvedBy('berta', 'carl')[0], 'DistrustingServers')
 })
+
+test('a clock that is ahead sees leaves end that are alive: none counts as ended while clocks disagree', () => {
+  const holders = new Map([[1, [{ holder: 'node-1', notAfter: start + days, renewable: false }]]])
+  const signer = { authority: 2, mode: 'bridged', canaryAccepted: [2] } as const
+  const leaves = { holders, ledgerComplete: true, lastUsed: new Map() }
+  const seen = later(quiet({ signer, servers: presenting('bridged'), leaves }), 6 * days)
+  assert.equal(told('Reissuing', seen)[0], 'Unbridging')
+  const disputed = told('Reissuing', { ...seen, clockSkew: 6 * days })
+  assert.deepEqual(disputed, ['Reissuing', 'ClockDisputed clocks', 'LiveLeaf node-1'])
+})

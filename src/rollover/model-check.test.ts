@@ -8,10 +8,12 @@ test('I1 to I14 hold in 300 seeded schedules of each role, bridged or not, plann
   const pool = await authorityPool(4)
   const visited = new Set<string>()
   const ends = new Set<string>()
+  const reasons = new Set<string>()
   for (let seed = 1; seed <= 300; seed += 1) {
     const outcome = runVariant(pool, seed)
     assert.equal(outcome.violation, undefined, report(seed, outcome))
     for (const phase of outcome.visited) visited.add(phase)
+    for (const reason of outcome.reasons) reasons.add(reason)
     ends.add(outcome.phase)
   }
   // A model that never goes there proves nothing about it.
@@ -20,6 +22,19 @@ test('I1 to I14 hold in 300 seeded schedules of each role, bridged or not, plann
     rotationPhases.filter(phase => !visited.has(phase) && !begun.has(phase)),
     [],
     'phases that no schedule went through',
+  )
+  const rare = [
+    'AskedToPause',
+    'AskedToRollBack',
+    'DeadlineMode',
+    'Exclusions',
+    'Resumed',
+    'TimedOut',
+    'WaveTimedOut',
+  ]
+  assert.deepEqual(
+    rare.filter(reason => !reasons.has(reason)),
+    [],
   )
   assert.deepEqual([...ends].sort(), ['Aborted', 'Done', 'RolledBack'])
   assert(pool.asked() >= 8, 'real X.509 path checks stand behind the answers')

@@ -1,6 +1,7 @@
 /** What servers present. */
 import { isPresented, type PresentedChain } from '../gates/served.ts'
 import type { ServerFacts } from '../observations.ts'
+import { isClockDisputed } from '../standing.ts'
 import type { Effect } from './effect.ts'
 import type { Situation } from './situation.ts'
 
@@ -25,7 +26,8 @@ function isSafe(
   if (mode === 'bridged') return true
   if (mode === 'old') return plan.narrowedAt === undefined || oldIsTrusted()
   // The deadline has left somebody behind: the bridge stays until the old CA has ended.
-  const bridgeStays = plan.deadline && seen.now < (seen.authorities.get(plan.from)?.notAfter ?? 0)
+  const hasEnded = seen.now > (seen.authorities.get(plan.from)?.notAfter ?? 0) && !isClockDisputed(seen, plan)
+  const bridgeStays = plan.deadline && !hasEnded
   return newIsTrusted() && !bridgeStays
 }
 

@@ -10,8 +10,11 @@ import { type Blocker, type Gate, gate } from './gate.ts'
 export function liveGate(plan: Plan, observations: Observations, authority: number): Gate {
   const { now, leaves, servers } = observations
   const excluded = new Set(plan.excluded.map(({ consumer }) => consumer))
+  const disputed = isClockDisputed(observations, plan)
+  // A clock that is ahead sees leaves end that are alive: by how far clocks may differ, and altogether when they dispute.
+  const hasEnded = (notAfter: number) => !disputed && notAfter + plan.policy.timings.clockSkew < now
   const holders = (leaves.holders.get(authority) ?? []).filter(
-    ({ holder, notAfter }) => notAfter > now && !excluded.has(holder),
+    ({ holder, notAfter }) => !hasEnded(notAfter) && !excluded.has(holder),
   )
   const blockers = holders.map(({ holder }): Blocker => {
     return { code: 'LiveLeaf', about: holder, message: `holds a live certificate of CA ${authority}` }
@@ -24,8 +27,7 @@ export function liveGate(plan: Plan, observations: Observations, authority: numb
     blockers.push({ code: 'LedgerIncomplete', about: 'ledger', message })
   }
   const used = leaves.lastUsed.get(authority)
-  const quiet =
-    used === undefined || (now - used >= plan.policy.timings.quiet && !isClockDisputed(observations, plan))
+  const quiet = used === undefined || (now - used >= plan.policy.timings.quiet && !disputed)
   if (!quiet)
     blockers.push({
       code: 'OldChainInUse',

@@ -37,7 +37,12 @@ function whoCannotVerify(world: World): string[] {
         troubles.push(
           `I1: ${member.id} (bundle ${member.loaded}) cannot verify CA ${presents.authority} ${presents.mode} of ${id}`,
         )
-      if (judgesBy !== undefined && member.leaf && !verifies(world, member.leaf, judgesBy))
+      if (
+        judgesBy !== undefined &&
+        member.leaf &&
+        member.leaf.notAfter > world.now &&
+        !verifies(world, member.leaf, judgesBy)
+      )
         troubles.push(
           `I3: ${id} (bundle ${judgesBy}) refuses ${member.id} with its leaf of CA ${member.leaf.authority}`,
         )
@@ -48,7 +53,9 @@ function whoCannotVerify(world: World): string[] {
 
 /** I2: no sink holds a bundle by which a live leaf of the role cannot be verified any more. */
 function sinksThatDropTooMuch(world: World): string[] {
-  const leaves = world.members.filter(member => counts(world, member)).flatMap(({ leaf }) => leaf ?? [])
+  const leaves = world.members
+    .filter(member => counts(world, member))
+    .flatMap(({ leaf }) => (leaf && leaf.notAfter > world.now ? leaf : []))
   const served = world.servers.flatMap(({ presents }) => presents ?? [])
   const old = [...leaves, ...served].filter(({ authority }) => authority === world.store.plan.from)
   return world.sinks
@@ -58,9 +65,11 @@ function sinksThatDropTooMuch(world: World): string[] {
 
 /** I10: the old chain is served bare of it, or sinks drop it, only when all seeds have the new CA. */
 function seedsLeftBehind(world: World): string[] {
-  const { from, to } = world.store.plan
+  const { from, to, deadline } = world.store.plan
   const removed =
-    world.servers.some(({ presents }) => presents?.authority === to && presents.mode === 'bare') ||
+    // What the deadline forces it forces for seeds that are not ready, too.
+    (!deadline &&
+      world.servers.some(({ presents }) => presents?.authority === to && presents.mode === 'bare')) ||
     world.sinks.some(({ generation }) => !anchorsOf(world, generation).includes(from))
   const seeds = world.sinks.filter(
     ({ seed, generation }) => seed && !anchorsOf(world, generation).includes(to),

@@ -11,7 +11,7 @@ export function observe(world: World, token: number): Observations {
     clockSkew: world.clockError,
     leader: { identity: `orchestrator-${token}`, token },
     preflight: { oldKeyUsable: true, quorumHealthy: true, backupRecent: true },
-    authorities: new Map([...world.keys].map(generation => [generation, authorityFacts(generation)])),
+    authorities: new Map([...world.keys].map(generation => [generation, authorityFacts(world, generation)])),
     artefacts: {
       newCa: world.keys.has(to),
       newByOld: world.crossSigned.has(`${to}-${from}`),
@@ -33,8 +33,8 @@ export function observe(world: World, token: number): Observations {
   }
 }
 
-function authorityFacts(generation: number): AuthorityFacts {
-  const notAfter = authorityEnd(generation)
+function authorityFacts(world: World, generation: number): AuthorityFacts {
+  const notAfter = authorityEnd(world, generation)
   return {
     generation,
     subject: `ca-${generation}`,

@@ -18,6 +18,8 @@ export interface Outcome {
   trace: readonly string[]
   /** Phases that the rotation went through. */
   visited: readonly string[]
+  /** Why it moved. */
+  reasons: readonly string[]
 }
 
 export interface ScheduleOptions extends WorldOptions {
@@ -149,5 +151,6 @@ export function everybodyActs(world: World, random: Random): void {
 function outcomeOf({ store }: World, trace: readonly string[], violation?: string): Outcome {
   const { plan } = store
   const visited = [...new Set(plan.history.map(({ to }) => to))]
-  return { phase: plan.phase, trace, visited, ...(violation === undefined ? {} : { violation }) }
+  const reasons = [...new Set(plan.history.map(({ reason }) => reason))]
+  return { phase: plan.phase, trace, visited, reasons, ...(violation === undefined ? {} : { violation }) }
 }

@@ -4,6 +4,19 @@ import type { AuthorityPool } from './authority-pool.ts'
 import { type Outcome, runSchedule, type ScheduleOptions } from './schedule.ts'
 
 const short = { bridgeSoak: '1m' }
+/** The old CA ends in half a day: the deadline comes while a node is away. */
+const late = {
+  distribute: '30m',
+  prove: '1h',
+  bridgeReplica: '10m',
+  bridgeSoak: '1m',
+  issuerSwitch: '5m',
+  wave: '10m',
+  unbridge: '1h',
+  distrustServers: '10m',
+  distrustConsumers: '1h',
+} as const
+const halfADay = 12 * 3_600_000
 const impatient = { offline: 'ExcludeAfter' } as const
 
 interface Variant {
@@ -21,13 +34,15 @@ function variantOf(seed: number): Omit<ScheduleOptions, 'pool' | 'seed'> {
   const list = seed % 5 === 0 ? emergencies : planned
   const variant = list[Math.floor(seed / 5 + (seed % 5)) % list.length] as Variant
   const { role, reason, bridge = 'CrossSigned' } = variant
-  const timings = { ...(seed % 2 === 0 ? short : {}), excludeAfter: '2h' }
+  const ends = seed % 7 === 0 && reason === undefined
+  const timings = { ...(seed % 2 === 0 ? short : {}), ...(ends ? late : {}), excludeAfter: '2h' }
   const offline = seed % 4 === 1 ? impatient : {}
   return {
     role,
     policy: { bridge, timings, ...offline },
     standby: seed % 3 === 0,
     ...(reason ? { reason } : {}),
+    ...(ends ? { oldEnds: halfADay } : {}),
   }
 }
 

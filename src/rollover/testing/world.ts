@@ -67,6 +67,7 @@ export interface Member {
 export interface World {
   pool: AuthorityPool
   role: TrustRole
+  oldEnds: number
   now: number
   /** How far the orchestrators' clock is ahead. */
   clockError: number
@@ -94,6 +95,8 @@ export interface WorldOptions {
   nodes?: number
   /** Whether the CA that comes is trusted in advance. */
   standby?: boolean
+  /** How long the old CA lives still, in milliseconds; absent: years. */
+  oldEnds?: number
 }
 
 const fresh = (): Fence => ({ token: 0, sequence: 0 })
@@ -105,6 +108,7 @@ export function newWorld({
   policy,
   nodes = 3,
   standby = false,
+  oldEnds = 3650 * day,
 }: WorldOptions): World {
   const steady = standby ? [1, 2] : [1]
   const now = poolTime
@@ -122,6 +126,7 @@ export function newWorld({
   const world: World = {
     pool,
     role,
+    oldEnds,
     now,
     clockError: 0,
     bundles: [bundleOf(1, steady)],
@@ -219,13 +224,13 @@ export function issueTo(world: World, member: Member): void {
   const { authority, mode } = world.signer
   const presents = world.role !== 'apiserver-serving' && (member.kind === 'Kubelet' || member.id === 'admin')
   if (!presents || authority === undefined) return
-  const issuerNotAfter = authorityEnd(authority)
+  const issuerNotAfter = authorityEnd(world, authority)
   member.leaf = { authority, mode, notAfter: Math.min(world.now + 365 * day, issuerNotAfter), issuerNotAfter }
 }
 
 /** When a CA of the pool ends, as the model has it. */
-export function authorityEnd(authority: number): number {
-  return poolTime + authority * 3650 * day
+export function authorityEnd({ oldEnds }: World, authority: number): number {
+  return poolTime + oldEnds + (authority - 1) * 3650 * day
 }
 
 export function anchorsOf(world: World, generation: number): readonly number[] {
