@@ -46,6 +46,8 @@ const LIST_TIMEOUT = 120_000
 const BOOKMARKS_MISSED = 3
 /** Milliseconds; kube-apiserver sends one about every minute, but promises nothing. */
 const SHORTEST_SILENCE = 180_000
+/** Changes of a list: a hundred thousand in one go would keep the process from everything else for seconds. */
+const REPORTED_AT_ONCE = 1000
 /** A watch that ends sooner without an event did not work, and starting it again at once would be a storm. */
 const SHORTEST_WATCH = 1_000
 
@@ -81,7 +83,12 @@ export function startReflector<T extends KubeObject>(options: ReflectorOptions<T
     const { items, metadata } = await listing.finally(watchdog.stop)
     if (stopping.signal.aborted) return
     version = metadata.resourceVersion ?? ''
-    report(replaceAll(cache, items))
+    const changes = replaceAll(cache, items)
+    for (let at = 0; at < changes.length; at += REPORTED_AT_ONCE) {
+      if (at > 0) await sleep(clock, 0, stopping.signal)
+      if (stopping.signal.aborted) return
+      report(changes.slice(at, at + REPORTED_AT_ONCE))
+    }
     hasSynced = true
     synced.resolve()
   }
