@@ -15,6 +15,8 @@ export interface ApiRequest {
   body?: Uint8Array
   /** Aborting it ends the request or the stream. */
   signal?: AbortSignal
+  /** Bytes of an answer that are taken from who is not trusted to be brief; a longer one is refused. Absent: any. */
+  mostBody?: number
   /** The connection it came on can be taken over by the answer. */
   upgradable?: boolean
 }

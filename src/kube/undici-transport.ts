@@ -98,8 +98,24 @@ async function send(agents: Agents, config: ConnectionConfig, request: ApiReques
   return {
     status: response.statusCode,
     headers: flatten(response.headers),
-    body: watching ? chunks(config, response.body, request.signal) : await response.body.bytes(),
+    body: watching ? chunks(config, response.body, request.signal) : await whole(response.body, request),
   }
+}
+
+async function whole(
+  body: Dispatcher.ResponseData['body'],
+  { mostBody }: Pick<ApiRequest, 'mostBody'>,
+): Promise<Uint8Array> {
+  if (mostBody === undefined) return body.bytes()
+  const parts: Uint8Array[] = []
+  let length = 0
+  // Leaving the loop ends the answer.
+  for await (const part of body as AsyncIterable<Uint8Array>) {
+    length += part.length
+    if (length > mostBody) throw new Error(`the answer is longer than ${mostBody} bytes`)
+    parts.push(part)
+  }
+  return Buffer.concat(parts)
 }
 
 async function authorization(config: ConnectionConfig): Promise<Record<string, string>> {

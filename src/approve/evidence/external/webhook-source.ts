@@ -31,6 +31,7 @@ export function webhookSource({ name, timeout, url, transport }: WebhookOptions)
         url: asked.pathname + asked.search,
         headers: { accept: 'application/json', 'user-agent': 'rollcall' },
         signal,
+        mostBody: longestAnswer,
       })
       const bytes = await bounded(body)
       if (status === 404) return undefined
