@@ -3,6 +3,7 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import { WebSocket } from 'ws'
 import { hostPorts } from '../src/cluster/host-ports.ts'
+import { hasCode } from '../src/errors.ts'
 import type { CriRuntime } from '../src/pods/cri/cri-runtime.ts'
 import { labels } from '../src/pods/cri/labels.ts'
 import { CriLines } from '../src/pods/logs/cri-lines.ts'
@@ -170,6 +171,22 @@ cat /disk/init; grep -c ' /memory tmpfs.*size=1024k' /proc/mounts`
         const names = await hostPorts.disk.list(`${machine.stateDirectory}/${folder}`)
         return names.length === 0
       })
+  })
+
+  onMachine('an agent ends though the runtime hangs', async machine => {
+    machine.write({ name: 'web', script: machine.service('web') })
+    const { runtime, end } = machine.startAgent()
+    const record = await eventually('it runs', () => runtime.containers()[0])
+    await containerd.whileItHangs(async () => {
+      const hanging = runtime.exec(record, ['true'], new AbortController().signal, 3600)
+      const [how] = await Promise.all([hanging.catch((error: unknown) => error), end()])
+      assert.ok(hasCode(how, 'CRI_FAILED'), String(how))
+    })
+    machine.startAgent()
+    await eventually('the next one takes it over', () =>
+      machine.log.lines.some(line => line.includes('was taken over')),
+    )
+    assert.equal(machine.lines('web').length, 1)
   })
 
   onMachine('a sandbox that is lost is replaced, with all that ran in it', async machine => {

@@ -17,6 +17,7 @@ export const systemRpc: ConnectRpc = async endpoint => {
     'grpc.enable_retries': 0,
     'grpc.service_config_disable_resolution': 1,
   })
+  const underWay = new Set<{ cancel(): void }>()
   return {
     call: (method, request, { milliseconds, signal }) =>
       new Promise((resolve, reject) => {
@@ -28,15 +29,20 @@ export const systemRpc: ConnectRpc = async endpoint => {
           // grpc-js measures from its own clock; only the distance counts.
           { deadline: Date.now() + milliseconds },
           (error, answer) => {
+            underWay.delete(call)
             signal?.removeEventListener('abort', cancel)
             if (error) reject(error)
             else resolve(answer ?? new Uint8Array())
           },
         )
+        underWay.add(call)
         const cancel = () => call.cancel()
         signal?.addEventListener('abort', cancel, { once: true })
         if (signal?.aborted) cancel()
       }),
-    close: () => client.close(),
+    close() {
+      for (const call of underWay) call.cancel()
+      client.close()
+    },
   }
 }

@@ -57,6 +57,8 @@ export interface Containerd {
   /** Ends the daemon; containers go on. */
   stop(): Promise<void>
   start(): Promise<void>
+  /** Has the daemon hang while `run` is under way. */
+  whileItHangs(run: () => Promise<void>): Promise<void>
   /** Busybox by another name. */
   importBusybox(name: string): Promise<void>
   /** Node.js and this package; takes longer, so only where it is needed. */
@@ -101,6 +103,10 @@ export async function startContainerd(): Promise<Containerd> {
       const ended = new Promise(resolve => child?.once('exit', resolve))
       child?.kill('SIGTERM')
       await ended
+    },
+    async whileItHangs(run) {
+      child?.kill('SIGSTOP')
+      await run().finally(() => child?.kill('SIGCONT'))
     },
     importBusybox: name => importImage('more', busyboxImage(name)),
     importRollcall: () => importImage('rollcall', rollcallImage(rollcall)),

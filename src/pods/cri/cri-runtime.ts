@@ -59,8 +59,6 @@ export class CriRuntime implements Runtime {
   readonly #listeners = new Set<() => void>()
   readonly #closing = new AbortController()
   readonly #rotation: LogRotation
-  /** Everything that still waits for the runtime is given up. */
-  readonly #ending = new AbortController()
   /** Starts under way, with the uid of their pod. */
   readonly #starts = new Map<Promise<void>, string>()
   readonly #removals = new Map<string, Promise<void>>()
@@ -90,7 +88,7 @@ export class CriRuntime implements Runtime {
     const { stateDirectory, disk, connectRpc, endpoint, log } = this.#options
     await disk.makeDirectory(stateDirectory, 0o700)
     await takeLock(`${stateDirectory}/agent`, disk)
-    const cri = createCri(await connectRpc(endpoint), endpoint, this.#ending.signal)
+    const cri = createCri(await connectRpc(endpoint), endpoint)
     try {
       this.#open = await this.#connect(cri)
     } catch (error) {
@@ -199,9 +197,10 @@ export class CriRuntime implements Runtime {
     const starts = Promise.allSettled(this.#starts.keys())
     await Promise.race([starts, sleep(this.#options.clock, longestClose, waited.signal)])
     waited.abort()
-    this.#ending.abort()
-    await this.#open?.watch.stop()
+    const stopped = this.#open?.watch.stop()
+    // What still waits for the runtime is given up.
     this.#open?.cri.close()
+    await stopped
   }
 
   get #opened(): Opened {

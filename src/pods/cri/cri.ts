@@ -29,10 +29,9 @@ const pullLimit = 900_000
 export type Cri = ReturnType<typeof createCri>
 
 /**
- * The calls. All reject with RollcallError CRI_FAILED; `details.status` is the gRPC status. `endpoint` is for messages;
- * `ending` gives up all calls.
+ * The calls. All reject with RollcallError CRI_FAILED; `details.status` is the gRPC status. `endpoint` is for messages.
  */
-export function createCri(rpc: Rpc, endpoint: string, ending?: AbortSignal) {
+export function createCri(rpc: Rpc, endpoint: string) {
   const call = async <T>(
     method: string,
     request: [message: string, value: object],
@@ -45,7 +44,7 @@ export function createCri(rpc: Rpc, endpoint: string, ending?: AbortSignal) {
       const bytes = encode(...request)
       const answer = await rpc.call(`/runtime.v1.${service}/${method}`, bytes, {
         milliseconds,
-        signal: AbortSignal.any([signal, ending].filter(one => one !== undefined)),
+        ...(signal && { signal }),
       })
       return decode<T>(response, answer)
     } catch (error) {
