@@ -53,7 +53,11 @@ export interface ApiOptions {
   limits?: Partial<Limits>
   /** What must be well besides, before /readyz says so: what is put in place at start. */
   readyChecks?: HealthChecks
+  /** Read-only views beside the resources: the JSON value at each path. Who may `get` the path may read it. */
+  views?: Views
 }
+
+export type Views = Readonly<Record<string, () => unknown>>
 
 /** Milliseconds that requests under way have when the API closes. */
 const GOODBYE = 10_000
@@ -75,7 +79,7 @@ export function createApi(options: ApiOptions): Api {
   const shutdown = () => (shuttingDown ? 'shutting down' : undefined)
   const checks = { healthz: alive, livez: alive, readyz: { ...alive, ...options.readyChecks, shutdown } }
   const documents = documentsOf(options.resources, clock)
-  const answerPath = nonResource({ checks, documents, metrics, tokens: options.tokens })
+  const answerPath = nonResource({ checks, documents, metrics, tokens: options.tokens, views: options.views })
 
   return {
     async handle(request, peer) {
@@ -210,11 +214,14 @@ function nonResource(of: {
   documents: Documents
   metrics: ApiMetrics | undefined
   tokens: ApiOptions['tokens']
+  views: Views | undefined
 }): AnswerPath {
   return (request, info) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') return pageNotFound()
     if (info.path === '/metrics' && of.metrics) return metricsPage(of.metrics)
     const { path } = info
+    const view = of.views && Object.hasOwn(of.views, path) ? of.views[path] : undefined
+    if (view) return jsonPage(view())
     return (
       health(path, info.query, of.checks) ??
       (of.tokens && openIdDocument(path, of.tokens.issuer, of.tokens.server())) ??
@@ -222,6 +229,11 @@ function nonResource(of: {
       pageNotFound()
     )
   }
+}
+
+function jsonPage(value: unknown): ApiResponse {
+  const body = new TextEncoder().encode(JSON.stringify(value))
+  return { status: 200, headers: { 'content-type': 'application/json' }, body }
 }
 
 async function metricsPage(metrics: ApiMetrics): Promise<ApiResponse> {

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import { isStatus, type KubeClient, listAll } from '../kube/client.ts'
+import { type KubeClient, listAll } from '../kube/client.ts'
 import { formatAge } from '../kube/time-format.ts'
 import { type CertificateSigningRequest, type KubeNode, resources } from '../kube/types.ts'
-import { type LedgerReading, readConfigMapLedger } from '../sign/config-map-ledger.ts'
+import { readLedger } from '../sign/served-ledger.ts'
 import { type ClusterSurvey, surveyCluster, type WaitingRequest } from '../survey/cluster-survey.ts'
 import { shellWord } from '../survey/explanation.ts'
 import type { CommandIo, ConnectionFlags } from './command-io.ts'
@@ -40,14 +40,6 @@ export async function gatherSurvey(client: KubeClient, now: number): Promise<Clu
   const problem = 'the line of the ledger is none that rollcall wrote'
   survey.unreadable.push(...ledger.unreadable.map(where => ({ request: where, problem })))
   return survey
-}
-
-/** Without the right to read it there is nothing from it: then certificates are known as long as their requests. */
-function readLedger(client: KubeClient): Promise<LedgerReading> {
-  return readConfigMapLedger(client).catch(error => {
-    if (isStatus(error, 'Forbidden')) return { leaves: [], unreadable: [] }
-    throw error
-  })
 }
 
 /** At most this many lines for each thing that waits. */

@@ -5,9 +5,12 @@ import { RollcallError } from '../errors.ts'
 import type { Clock, Log } from '../ports.ts'
 import { decodeLeaf, encodeLeaf, forgottenBefore, type Leaf } from '../sign/leaf.ts'
 import type { LastingLedger, LedgerEntry } from '../sign/ledger.ts'
+import { type ServedLedger, servedLine } from '../sign/served-ledger.ts'
 import type { FromLedger, LedgerRow, ToLedger } from './ledger-thread.ts'
 
 export interface SqliteLedger extends LastingLedger {
+  /** The lines, as the served view has them, of the newest leaf of each holder and signer; lapsed ones of the last day too. */
+  newest(): ServedLedger
   /** After what was being recorded; nothing can be recorded any more. */
   close(): Promise<void>
 }
@@ -83,7 +86,30 @@ export async function openSqliteLedger({ path, clock, log }: SqliteLedgerOptions
     }
   }
 
+  function newest(): ServedLedger {
+    const database = new DatabaseSync(path, { readOnly: true })
+    try {
+      // With max() SQLite takes the other columns from the row that has it; times of one form sort as text.
+      const rows = database
+        .prepare(
+          `SELECT ca, serial, leaf, max(json_extract(leaf, '$.from')) FROM leaves
+           GROUP BY json_extract(leaf, '$.holder'), json_extract(leaf, '$.signer')`,
+        )
+        .all()
+      return {
+        data: Object.fromEntries(
+          rows.map(({ ca, serial, leaf }) => servedLine(String(serial), String(ca), String(leaf))),
+        ),
+      }
+    } catch (error) {
+      throw storageFailed(path, error)
+    } finally {
+      database.close()
+    }
+  }
+
   return {
+    newest,
     record: entry =>
       new Promise((resolve, reject) => {
         // Those of the same turn go together.

@@ -4,8 +4,9 @@ import { RollcallError } from '../errors.ts'
 import { isStatus, type KubeClient, listAll } from '../kube/client.ts'
 import { type ConfigMap, resources } from '../kube/types.ts'
 import type { Clock, Log } from '../ports.ts'
-import { decodeLeaf, encodeLeaf, forgottenBefore, type Leaf } from './leaf.ts'
+import { encodeLeaf, forgottenBefore, type Leaf } from './leaf.ts'
 import type { LastingLedger } from './ledger.ts'
+import { keyOf, type LedgerReading, readLine } from './ledger-line.ts'
 
 const namespace = 'kube-system'
 const labels = { 'rollcall.dev/ledger': 'leaves' }
@@ -64,13 +65,6 @@ export function configMapLedger({ client, clock, log }: ConfigMapLedgerOptions):
   }
 }
 
-export interface LedgerReading {
-  /** Also those that ended within the last day, or longer ago where nothing was written since. */
-  leaves: Leaf[]
-  /** Where lines stand that no ledger wrote, e.g. `ConfigMap kube-system/rollcall-ledger-0a, key x`. */
-  unreadable: string[]
-}
-
 /** All that the ledger holds; nothing where none was kept. Rejects with ApiStatusError Forbidden without the right. */
 export async function readConfigMapLedger(client: KubeClient): Promise<LedgerReading> {
   const [labelSelector] = Object.entries(labels).map(([key, value]) => `${key}=${value}`)
@@ -88,15 +82,6 @@ export async function readConfigMapLedger(client: KubeClient): Promise<LedgerRea
     }
   }
   return reading
-}
-
-/** Serial numbers are unique to their CA only (RFC 5280 section 4.1.2.2). */
-const keyOf = ({ serialNumber, issuerFingerprint }: Leaf) =>
-  `${serialNumber}.${issuerFingerprint.slice(0, 8)}`
-
-function readLine(key: string, line: string): Leaf | undefined {
-  const leaf = decodeLeaf(key.split('.', 1)[0] ?? '', line)
-  return leaf && keyOf(leaf) === key ? leaf : undefined
 }
 
 /** By the first byte of the serial number's SHA-256, so that leaves spread evenly whatever the serials look like. */

@@ -1,5 +1,6 @@
 /** The embedded API with Rollcall's controllers on it, and what a test asks of them. */
 import assert from 'node:assert/strict'
+import type { ApiOptions } from '../apiserver/create-api.ts'
 import type { ApprovalPolicy } from '../approve/policy.ts'
 import type { ControllersOptions, RunningControllers } from '../controller/options.ts'
 import { controllerRules, managerRules, tokenRules } from '../controller/rbac.ts'
@@ -14,6 +15,7 @@ import {
   resources,
   signerNames,
 } from '../kube/types.ts'
+import { silentLog } from '../ports.ts'
 import { type EmbeddedCluster, startEmbeddedCluster } from './embedded-cluster.ts'
 import { ip } from './judged-request.ts'
 import { settle } from './manual-clock.ts'
@@ -77,9 +79,9 @@ export function onCluster(run: (cluster: ControlledCluster) => Promise<void>): (
   }
 }
 
-export async function startControlledCluster(): Promise<ControlledCluster> {
+export async function startControlledCluster(more: Partial<ApiOptions> = {}): Promise<ControlledCluster> {
   const log = recordingLog()
-  const cluster = await startEmbeddedCluster()
+  const cluster = await startEmbeddedCluster(silentLog, more)
   const { admin, clock, ca } = cluster
   await cluster.grant('rollcall', [...controllerRules, ...managerRules])
   await cluster.grant('rollcall', tokenRules, 'kube-system')
