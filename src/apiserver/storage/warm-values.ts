@@ -16,9 +16,12 @@ export interface WarmValuesOptions {
  */
 export class WarmValues {
   readonly #options: WarmValuesOptions
-  /** Entries that may be cooled down, by the bytes of their values. */
-  readonly #warm = new Map<Entry, number>()
+  /** Entries that may be cooled down, and how many bytes their values have. */
+  readonly #warm = new Set<Entry>()
   #bytes = 0
+  /** In which order; a Map would walk over everything that was deleted before its first entry. */
+  #order: Entry[] = []
+  #head = 0
 
   constructor(options: WarmValuesOptions) {
     this.#options = options
@@ -37,9 +40,9 @@ export class WarmValues {
   /** The disk is about to forget this version: its value stays in memory as long as the entry. */
   keep(entry: Stored | undefined): void {
     if (!(entry instanceof Entry)) return
-    entry.load(entry.value)
-    this.#bytes -= this.#warm.get(entry) ?? 0
-    this.#warm.delete(entry)
+    const { value } = entry
+    entry.load(value)
+    if (this.#warm.delete(entry)) this.#bytes -= value.length
   }
 
   /** The disk has this version now. */
@@ -57,14 +60,21 @@ export class WarmValues {
   #warmUp(entry: Entry, value: Uint8Array): void {
     if (this.#warm.has(entry)) return
     entry.load(value)
-    this.#warm.set(entry, value.length)
+    this.#warm.add(entry)
+    this.#order.push(entry)
     this.#bytes += value.length
-    for (const [oldest, bytes] of this.#warm) {
-      if (this.#bytes <= this.#options.limit) break
-      this.#warm.delete(oldest)
-      this.#bytes -= bytes
+    while (this.#bytes > this.#options.limit) this.#coolOldest()
+  }
+
+  #coolOldest(): void {
+    const oldest = this.#order[this.#head++]
+    if (oldest && this.#warm.delete(oldest)) {
+      this.#bytes -= oldest.value.length
       oldest.load(undefined)
     }
+    if (this.#head < 1024 || this.#head * 2 < this.#order.length) return
+    this.#order = this.#order.slice(this.#head)
+    this.#head = 0
   }
 }
 
