@@ -1,3 +1,4 @@
+import type { DiscoverySourceOptions } from '../join/discovery/discovery-source.ts'
 import type { LoadCryptoki } from '../keys/pkcs11/cryptoki.ts'
 import type { Pkcs11Uri } from '../keys/pkcs11/uri.ts'
 import type { KeyAlgorithm } from '../keys/private-key.ts'
@@ -32,6 +33,8 @@ export interface CredentialPluginOptions {
   owner?: number
 }
 
+export type DiscoveryOptions = Pick<DiscoverySourceOptions, 'server' | 'tokenFile' | 'pins'>
+
 /** What the node side of a cluster is told at start. Defaults are Kubernetes' (KubeletConfiguration), except where noted. */
 export interface AgentOptions {
   nodeName: string
@@ -57,6 +60,8 @@ export interface AgentOptions {
   clientKeyToken?: Pkcs11Uri
   /** A bootstrap credential: a certificate's path and its key in a token. Asked before the bootstrap kubeconfig. */
   bootstrapCertificate?: { certificate: string; key: Pkcs11Uri }
+  /** kubeadm's discovery with a bootstrap token; asked after the bootstrap kubeconfig. */
+  discovery?: DiscoveryOptions
   /** PEM file of the CAs that callers of the HTTPS server are verified with; default: the CA of the API server. */
   clientCertificateAuthorityPath?: string
   /** Where the HTTPS server listens; default 0.0.0.0. */

@@ -1,4 +1,5 @@
 import type { CredentialSource } from '../join/credential-sources.ts'
+import { discoverySource } from '../join/discovery/discovery-source.ts'
 import { createExecCredential } from '../join/exec-source.ts'
 import { kubeconfigSource } from '../join/kubeconfig-source.ts'
 import { pluginSource } from '../join/plugin-source.ts'
@@ -13,7 +14,7 @@ export interface SourceParts {
   fromTokens?: readonly CredentialSource[]
 }
 
-/** The node's sources of bootstrap credentials in order: its plugins, then the bootstrap kubeconfig, exec plugin and all. */
+/** The node's sources of bootstrap credentials in order: its plugins, the bootstrap kubeconfig, exec plugin and all, discovery. */
 export function credentialSources(
   options: AgentOptions,
   ports: AgentPorts,
@@ -44,6 +45,7 @@ export function credentialSources(
       kubeconfigSource(bootstrapKubeconfigPath, { ...ports, ...(execCredential && { execCredential }) }),
     )
   }
+  if (options.discovery) sources.push(discoverySource({ ...ports, ...options.discovery }))
   return sources
 }
 

@@ -15,13 +15,14 @@ import { type Pkcs11Uri, parsePkcs11Uri } from '../keys/pkcs11/uri.ts'
 import type { NodeAddress } from '../kube/types.ts'
 import { connectUndici } from '../kube/undici-transport.ts'
 import { parseIp } from '../x509/ip.ts'
+import { type DiscoveryFlags, discoveryFlags, discoveryOptions } from './agent-discovery.ts'
 import type { CommandIo } from './command-io.ts'
 import { lineLog } from './line-log.ts'
 import { wholeNumber } from './number-option.ts'
 import { defaultPodState } from './pod-state.ts'
 import { untilStopped } from './until-stopped.ts'
 
-interface AgentFlags {
+interface AgentFlags extends DiscoveryFlags {
   node: string
   nodeIp?: string
   bootstrapKubeconfig?: string
@@ -43,7 +44,7 @@ interface AgentFlags {
 }
 
 export function register(program: Command, io: CommandIo): void {
-  program
+  const command = program
     .command('agent')
     .description('Run the node side: get, hold, renew and recover the certificates of this node.')
     .option('--node <name>', 'name of the Node', hostname().toLowerCase())
@@ -89,7 +90,7 @@ export function register(program: Command, io: CommandIo): void {
       (text: string, before: CredentialPluginOptions[]) => [...before, parsePlugin(text)],
       [],
     )
-    .action((flags: AgentFlags) => agent(flags, io))
+  discoveryFlags(command).action((flags: AgentFlags) => agent(flags, io))
 }
 
 async function agent(flags: AgentFlags, io: CommandIo): Promise<void> {
@@ -110,6 +111,7 @@ async function agent(flags: AgentFlags, io: CommandIo): Promise<void> {
       credentialPlugins: flags.credentialPlugin,
       ...(flags.clientKey && { clientKeyToken: flags.clientKey }),
       ...bootstrapCertificate(flags),
+      ...discoveryOptions(flags),
     },
     {
       ...hostPorts,

@@ -1,6 +1,6 @@
 /** Detached JWS (RFC 7515, appendix F) with HS256: how cluster-info is signed by a bootstrap token (C-61). */
 import { createHmac } from 'node:crypto'
-import type { Secret } from '../keys/secret.ts'
+import type { Secret } from './secret.ts'
 
 /** `header..signature` over `payload`; `keyId` is the token's id. The header's bytes are those of Kubernetes. */
 export function detachedSignature(payload: string, keyId: string, key: Secret): string {
