@@ -202,3 +202,10 @@ test('the old CA is dropped only while there is a signed way back', () => {
   const waits = step(planIn('Unbridging'), seen)
   assert.deepEqual([waits.phase, waits.blockers.map(({ code }) => code)], ['Unbridging', ['CeremonyNeeded']])
 })
+
+test('a phase that a clock began that was ahead times out from now on, not from then', () => {
+  const seen = quiet({ preflight: { oldKeyUsable: false, quorumHealthy: true, backupRecent: true } })
+  const begun = step(planIn('Preflight', { phaseSince: start + 10 * days }), seen)
+  assert.deepEqual([begun.phase, begun.plan.phaseSince], ['Preflight', start])
+  assert.equal(step(begun.plan, later(seen, 16 * minutes)).phase, 'Aborted')
+})

@@ -19,7 +19,13 @@ export function moved(plan: Plan, seen: Observations): Plan {
   if (back !== undefined) return toPhase(plan, seen, back, 'AskedToRollBack', [])
   if (plan.paused) return resumed(plan, seen)
   if (plan.wishes.pause) return paused(plan, seen, askedToPause, [])
-  return byGates(withDeadline(plan, seen), seen)
+  return byGates(withDeadline(begunByNow(plan, seen), seen), seen)
+}
+
+/** A phase that a clock began that was ahead would not time out before that time comes: it begins now. */
+function begunByNow(plan: Plan, seen: Observations): Plan {
+  if (plan.phaseSince <= seen.now || isClockDisputed(seen, plan)) return plan
+  return noted({ ...plan, phaseSince: seen.now }, seen, plan.phase, 'ClockWasAhead', [])
 }
 
 function byGates(plan: Plan, seen: Observations): Plan {
