@@ -8,6 +8,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const bin = name => join(root, 'node_modules', '.bin', name)
 const checks = [
   ['types', bin('tsc'), ['-p', '.']],
+  ['types of the page', bin('tsc'), ['-p', 'dashboard']],
   ['lint and format', bin('biome'), ['check', '--error-on-warnings', '.']],
   ['import layers and doors', node24(), [join(root, 'scripts', 'check-source.mjs')]],
 ]

@@ -1,4 +1,5 @@
 import type { KubeClient } from '../kube/client.ts'
+import type { Transport } from '../kube/transport.ts'
 import type { Clock } from '../ports.ts'
 
 /** Which API a command talks to, as its flags say. */
@@ -13,6 +14,8 @@ export interface ConnectedApi {
   server: string
   /** Our own client certificate in PEM, leaf first, where the kubeconfig has one. */
   certificate?: string
+  /** For what is no resource; absent where a client is all there is. */
+  transport?: Transport
   close(): void
 }
 

@@ -12,6 +12,7 @@ export const commands: Readonly<Record<string, () => Promise<CommandModule>>> = 
   controller: () => import('./controller.ts'),
   agent: () => import('./agent.ts'),
   demo: () => import('./demo.ts'),
+  dashboard: () => import('./dashboard.ts'),
   status: () => import('./status.ts'),
   nodes: () => import('./nodes.ts'),
   pods: () => import('./pods.ts'),

@@ -17,6 +17,8 @@ interface ServerFlags {
   certLifetime: string
   controllers: boolean
   signingKey?: string
+  dashboard: boolean
+  dashboardPort: number
 }
 
 export function register(program: Command, io: CommandIo): void {
@@ -28,6 +30,13 @@ export function register(program: Command, io: CommandIo): void {
     .option('--bind <address>', 'address to listen on', ipAddress, '127.0.0.1')
     .option('--cert-lifetime <duration>', "longest life of a node's certificate", '8760h')
     .option(...caKeyOption)
+    .option(
+      '--dashboard-port <port>',
+      'port of the dashboard on 127.0.0.1; 0: any free one',
+      wholeNumber(0, 65_535),
+      0,
+    )
+    .option('--no-dashboard', 'without the dashboard')
     .option('--no-controllers', 'the API alone: nothing is approved or signed')
     .action((flags: ServerFlags) => server(flags, io))
   registerBackup(command, io)
@@ -43,6 +52,7 @@ async function server(flags: ServerFlags, io: CommandIo): Promise<void> {
     certificateLifetimeSeconds: parseCertificateLifetime(flags.certLifetime),
     controllers: flags.controllers,
     ...(caKey && { caKey: caKey.signer }),
+    ...(flags.dashboard && { dashboardPort: flags.dashboardPort }),
     log: lineLog(),
   })
   io.stdout(`ready ${running.server}\n`)

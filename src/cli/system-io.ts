@@ -25,6 +25,7 @@ export const systemIo: CommandIo = {
     const transport = connectUndici(config)
     return {
       client: createClient(transport),
+      transport,
       server: config.server,
       ...(config.clientCertificate && { certificate: config.clientCertificate.certificate }),
       close: () => transport.closeConnections(),

@@ -15,6 +15,8 @@ interface UpFlags {
   port: number
   certLifetime: string
   signingKey?: string
+  dashboard: boolean
+  dashboardPort: number
 }
 
 export function register(program: Command, io: CommandIo): void {
@@ -30,6 +32,13 @@ export function register(program: Command, io: CommandIo): void {
     .option('--port <port>', 'port of the API on 127.0.0.1; 0: any free one', wholeNumber(0, 65_535), 6443)
     .option('--cert-lifetime <duration>', "longest life of a node's certificate, like 24h or 10m", '24h')
     .option(...caKeyOption)
+    .option(
+      '--dashboard-port <port>',
+      'port of the dashboard on 127.0.0.1; 0: any free one',
+      wholeNumber(0, 65_535),
+      0,
+    )
+    .option('--no-dashboard', 'without the dashboard')
     .action((flags: UpFlags) => up(flags, io))
 }
 
@@ -46,6 +55,7 @@ async function up(flags: UpFlags, io: CommandIo): Promise<void> {
     port: flags.port,
     certificateLifetimeSeconds,
     ...(caKey && { caKey: caKey.signer }),
+    ...(flags.dashboard && { dashboardPort: flags.dashboardPort }),
     logTo: lineLog,
     onProgress: progress.show,
   })
@@ -68,6 +78,7 @@ function nextSteps(kubeconfig: string, { nodes, dir }: UpFlags): string {
   const place = dir === '.rollcall' ? '' : ` --dir ${dir}`
   return `  kubectl --kubeconfig ${kubeconfig} get csr,nodes
   bin/rollcall status${dir === '.rollcall' ? '' : ` --kubeconfig ${kubeconfig}`}
+  bin/rollcall dashboard${dir === '.rollcall' ? '' : ` --kubeconfig ${kubeconfig}`}
   bin/rollcall demo thief${place}      worker-${nodes} asks for 10.96.0.1: watch it refused, and why
   bin/rollcall demo blackout${place}   everything lapses at once; everything comes back
   Ctrl-C stops it; started again it goes on where it was.

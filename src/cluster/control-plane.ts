@@ -18,6 +18,8 @@ import { createTunnelMetrics } from '../apiserver/tunnel/tunnel-metrics.ts'
 import { createTunnels } from '../apiserver/tunnel/tunnels.ts'
 import type { RunningControllers } from '../controller/options.ts'
 import { startControllers } from '../controller/start-controllers.ts'
+import { dashboardDoor } from '../dashboard/dashboard.ts'
+import { followLedger } from '../dashboard/fleet/known-leaves.ts'
 import type { Signer } from '../keys/signer.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { encodeKubeconfig } from '../kube/encode-kubeconfig.ts'
@@ -26,6 +28,7 @@ import { rollcallKinds } from '../kube/rollcall/index.ts'
 import { signerNames } from '../kube/types.ts'
 import type { Clock, Disk, Log, Random } from '../ports.ts'
 import type { LastingLedger } from '../sign/ledger.ts'
+import { type ServedLedger, servedLedgerPath } from '../sign/served-ledger.ts'
 import { publishApiService } from './api-service.ts'
 import { publishPolicy } from './approval-policy.ts'
 import { openAuditLog } from './audit-log.ts'
@@ -41,7 +44,8 @@ import { replaceFile } from './pki-files.ts'
 import { startRepeatedWork } from './repeated-work.ts'
 import { reconcilePolicy, seed, storedPolicy } from './seed.ts'
 import { controllersPolicy, kubeadmBindings, seedNamespaces } from './seed-objects.ts'
-import { openSqliteLedger } from './sqlite-ledger.ts'
+import { openSqliteLedger, type SqliteLedger } from './sqlite-ledger.ts'
+import { startDashboard } from './start-dashboard.ts'
 
 export interface ControlPlaneOptions {
   directory: DataDirectory
@@ -54,6 +58,8 @@ export interface ControlPlaneOptions {
   caKey?: Signer
   /** Of the CertificatePolicy that is created where there is none. Absent: the API alone. */
   policy?: CertificatePolicySpec
+  /** Where its page is served on 127.0.0.1; 0: any free port. Absent: there is no dashboard. */
+  dashboard?: { port: number }
   clock: Clock
   random: Random
   disk: Disk & Required<Pick<Disk, 'append'>>
@@ -111,10 +117,12 @@ async function start(
   // Looking at the event loop a hundred times a second, prom-client's default, would keep an idle machine awake.
   collectDefaultMetrics({ register: metrics, eventLoopMonitoringPrecision: 100 })
 
-  const { api, reader, opened } = openApi(store, pki, metrics, options, cleanups)
+  const held: HeldLedger = {}
+  const { api, reader, opened } = openApi(store, pki, metrics, options, cleanups, held)
   const loopback = { api, ca: pki.ca, clock, random }
   const client = await loopbackClient(identities.apiserver, loopback)
-  const running = await listen(api, pki, options, cleanups)
+  const door = dashboardDoor(api)
+  const running = await listen(door.api, pki, options, cleanups)
   const server = `https://${options.bind.includes(':') ? `[${options.bind}]` : options.bind}:${running.port}`
   await seedCluster(client, reader, { server, port: running.port, pki }, options)
   opened(server)
@@ -122,16 +130,38 @@ async function start(
   await writeAdminKubeconfig(server, pki, options)
   await keepBootstrapKubeconfig(server, pki, client, options, cleanups)
   keepLeaves(running, pki, options, pkiOptions, cleanups)
-  if (options.policy) {
+  const followed = options.policy && followLedger(await openLedger(options, cleanups, held))
+  if (options.dashboard) {
+    const { port } = options.dashboard
+    const shown = followed && { leaves: followed.known, decisionLog: directory.decisionLog }
+    const { dashboard, running } = await startDashboard({ ...options, ...shown, api, reader, server, port })
+    cleanups.push(() => running.close())
+    door.open(dashboard)
+  }
+  if (options.policy && followed) {
     await publishPolicy(client, options.policy, log)
-    const ledger = await openSqliteLedger({ path: directory.ledger, clock, log })
-    cleanups.push(() => ledger.close())
-    const controllers = await startOwnControllers(options, pki, loopback, metrics, ledger)
+    const controllers = await startOwnControllers(options, pki, loopback, metrics, followed.ledger)
     cleanups.push(() => controllers.stop())
   }
   // Comes first when all is stopped: whoever balances load is told before anything ends.
   cleanups.push(() => api.beginShutdown())
   return { server, pki, client, stop }
+}
+
+/** The ledger that the API shows, once it is open. */
+interface HeldLedger {
+  ledger?: SqliteLedger
+}
+
+async function openLedger(
+  { directory, clock, log }: ControlPlaneOptions,
+  cleanups: Cleanups,
+  held: HeldLedger,
+): Promise<LastingLedger> {
+  const ledger = await openSqliteLedger({ path: directory.ledger, clock, log })
+  cleanups.push(() => ledger.close())
+  held.ledger = ledger
+  return ledger
 }
 
 /** The API over the store, not yet listening. `opened` tells it where it is reached, and that its roles are there. */
@@ -141,6 +171,7 @@ function openApi(
   metrics: Registry,
   { directory, clock, random, log }: ControlPlaneOptions,
   cleanups: Cleanups,
+  held: HeldLedger,
 ): { api: Api; reader: ObjectReader; opened(server: string): void } {
   const audit = openAuditLog(directory.auditLog, log)
   cleanups.push(() => audit.close())
@@ -171,6 +202,7 @@ function openApi(
     readyChecks: {
       'poststarthook/rbac/bootstrap-roles': () => (address === undefined ? 'not finished' : undefined),
     },
+    views: { [servedLedgerPath]: (): ServedLedger => held.ledger?.newest() ?? { data: {} } },
   })
   cleanups.push(() => api.close())
   return {

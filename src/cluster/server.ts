@@ -13,6 +13,8 @@ export interface ServerOptions {
   certificateLifetimeSeconds: number
   /** The key of the cluster's CA where it lies elsewhere; absent: in `D/pki/ca.key`. */
   caKey?: Signer
+  /** Port of the dashboard on 127.0.0.1; 0: any free one. Absent: there is none. */
+  dashboardPort?: number
   /** False: nothing is approved, signed or published. */
   controllers: boolean
   log: Log
@@ -34,6 +36,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       bind: options.bind,
       certificateLifetimeSeconds: options.certificateLifetimeSeconds,
       ...(options.caKey && { caKey: options.caKey }),
+      ...(options.dashboardPort !== undefined && { dashboard: { port: options.dashboardPort } }),
       ...(options.controllers && { policy: defaultPolicySpec([]) }),
       ...hostPorts,
       log: options.log,

@@ -18,6 +18,8 @@ export interface UpOptions {
   certificateLifetimeSeconds: number
   /** The key of the cluster's CA where it lies elsewhere; absent: in `D/pki/ca.key`. */
   caKey?: Signer
+  /** Port of the dashboard on 127.0.0.1; 0: any free one. Absent: there is none. */
+  dashboardPort?: number
   /** Made once the data directory is there, since it lies in it. */
   logTo(path: string): Log
   /** Called whenever something was reached. */
@@ -47,6 +49,7 @@ export async function startUp(options: UpOptions): Promise<RunningUp> {
       bind: '127.0.0.1',
       certificateLifetimeSeconds: options.certificateLifetimeSeconds,
       ...(options.caKey && { caKey: options.caKey }),
+      ...(options.dashboardPort !== undefined && { dashboard: { port: options.dashboardPort } }),
       policy: defaultPolicySpec(addresses),
       ...host,
     })

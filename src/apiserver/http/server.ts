@@ -261,6 +261,8 @@ function apiRequest(request: Http2ServerRequest, body: Uint8Array, signal: Abort
   // Without a user the other headers are an error that names them, so they are read all the same.
   if (Object.keys(headers).some(name => name.startsWith('impersonate-')))
     Object.assign(headers, impersonationValues(request.rawHeaders))
+  // HTTP/2 has no Host of its own, but says the same in a pseudo-header.
+  if (headers.host === undefined && request.authority) headers.host = request.authority
   const { method, url } = request
   return { method, url, headers, signal, ...(body.length > 0 && { body }) }
 }

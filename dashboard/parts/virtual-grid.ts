@@ -1,0 +1,121 @@
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { html, type View } from '../html.ts'
+
+interface GridProps<T> {
+  label: string
+  items: readonly T[]
+  keyOf(item: T): string
+  /** Pixels; columns are at least so wide. */
+  minWidth: number
+  rowHeight: number
+  render(item: T): View
+  onOpen(item: T): void
+}
+
+/** Rows drawn above and below what is seen, so that a quick scroll meets no empty space. */
+const spare = 3
+
+/**
+ * A grid of which only the rows in sight are in the page. One of its items is in the order of Tab; arrows, Home, End and the
+ * page keys go from one to the next.
+ */
+export function VirtualGrid<T>({
+  label,
+  items,
+  keyOf,
+  minWidth,
+  rowHeight,
+  render,
+  onOpen,
+}: GridProps<T>): View {
+  const box = useRef<HTMLDivElement>(null)
+  const [size, setSize] = useState({ width: 0, height: 0 })
+  const [firstRow, setFirstRow] = useState(0)
+  const [current, setCurrent] = useState(0)
+  const focusNext = useRef(false)
+  const columns = Math.max(1, Math.floor(size.width / minWidth))
+  const rows = Math.ceil(items.length / columns)
+  const seen = Math.ceil(size.height / rowHeight) + 1
+
+  useLayoutEffect(() => {
+    const element = box.current
+    if (!element) return
+    const measure = () => setSize({ width: element.clientWidth, height: element.clientHeight })
+    measure()
+    const observer = new ResizeObserver(measure)
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [])
+
+  useLayoutEffect(() => {
+    if (!focusNext.current) return
+    focusNext.current = false
+    box.current?.querySelector<HTMLElement>(`[data-n="${current}"]`)?.focus({ preventScroll: true })
+  })
+
+  const onScroll = () => setFirstRow(Math.floor((box.current?.scrollTop ?? 0) / rowHeight))
+  const moveTo = (n: number) => {
+    const next = Math.min(items.length - 1, Math.max(0, n))
+    const element = box.current
+    if (!element) return
+    const top = Math.floor(next / columns) * rowHeight
+    if (top < element.scrollTop) element.scrollTop = top
+    else if (top + rowHeight > element.scrollTop + size.height)
+      element.scrollTop = top + rowHeight - size.height
+    onScroll()
+    focusNext.current = true
+    setCurrent(next)
+  }
+  const steps: Record<string, number> = {
+    ArrowRight: 1,
+    ArrowLeft: -1,
+    ArrowDown: columns,
+    ArrowUp: -columns,
+    PageDown: columns * Math.max(1, seen - 2),
+    PageUp: -columns * Math.max(1, seen - 2),
+    Home: -items.length,
+    End: items.length,
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = steps[event.key]
+    if (step === undefined || event.ctrlKey || event.metaKey || event.altKey) return
+    event.preventDefault()
+    moveTo(current + step)
+  }
+
+  const from = Math.max(0, Math.min(firstRow, rows - seen) - spare)
+  const visible = items.slice(from * columns, (from + seen + 2 * spare) * columns)
+  const tabbable = Math.min(current, items.length - 1)
+  // What has the place in the order of Tab may be out of sight; then the first in sight takes it.
+  const inSight = tabbable >= from * columns && tabbable < from * columns + visible.length
+  return html`<div class="grid-box" ref=${box} onScroll=${onScroll} onKeyDown=${onKeyDown}>
+    <ul class="grid" aria-label=${label} style=${{ height: `${rows * rowHeight}px` }}>
+      ${visible.map((item, at) => {
+        const n = from * columns + at
+        const column = n % columns
+        return html`<li
+          key=${keyOf(item)}
+          aria-setsize=${items.length}
+          aria-posinset=${n + 1}
+          style=${{
+            width: `calc(${100 / columns}% - 8px)`,
+            height: `${rowHeight - 8}px`,
+            left: `${(column * 100) / columns}%`,
+            transform: `translateY(${Math.floor(n / columns) * rowHeight}px)`,
+          }}
+        >
+          <button
+            type="button"
+            class="tile"
+            data-n=${n}
+            tabindex=${n === (inSight ? tabbable : from * columns) ? 0 : -1}
+            onFocus=${() => setCurrent(n)}
+            onClick=${() => onOpen(item)}
+          >
+            ${render(item)}
+          </button>
+        </li>`
+      })}
+    </ul>
+  </div>`
+}

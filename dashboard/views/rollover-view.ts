@@ -1,0 +1,126 @@
+import { useEffect } from 'preact/hooks'
+import type { Rotations } from '../../src/dashboard/rotations.ts'
+import { html, type View } from '../html.ts'
+import { moment, plural } from '../model/format.ts'
+import { Empty } from '../parts/empty.ts'
+import { Glyph } from '../parts/glyph.ts'
+import { useLoaded } from '../parts/loaded.ts'
+
+type Rotation = Rotations['rotations'][number]
+
+const roles = ['apiserver-serving', 'client', 'kubelet-serving']
+/** The way of a rotation that nothing goes wrong with. */
+const way = [
+  'Preflight',
+  'Prepared',
+  'Distributing',
+  'Proving',
+  'Bridging',
+  'IssuerSwitch',
+  'Reissuing',
+  'Unbridging',
+  'DistrustingServers',
+  'DistrustingConsumers',
+  'Done',
+]
+
+/** Milliseconds between two looks. */
+const pace = 5000
+
+/** Each role's CA: where its rotation stands, what it waits for, and who has answered the call. */
+export function RolloverView(): View {
+  const { value, error, again } = useLoaded<Rotations>('rotations')
+  useEffect(() => {
+    const timer = setTimeout(again, pace)
+    return () => clearTimeout(timer)
+  }, [value, error])
+  return html`<section class="page" aria-labelledby="rollover-title">
+    <div class="title-row"><h1 id="rollover-title">CA rollover</h1></div>
+    ${error && html`<p class="notice bad" role="alert">${error}</p>`}
+    ${value && html`<${Board} value=${value} />`}
+  </section>`
+}
+
+function Board({ value: { served, rotations, consumers } }: { value: Rotations }): View {
+  const running = rotations.filter(
+    ({ phase }) => phase !== 'Done' && phase !== 'Aborted' && phase !== 'RolledBack',
+  )
+  return html`${
+    rotations.length === 0 &&
+    html`<${Empty} title="No rotation">${
+      served
+        ? 'No CA is being replaced, and none has been: a CARotation would show here, phase by phase.'
+        : 'This cluster serves no CARotation; rotations done by other means are not seen from here.'
+    }<//>`
+  }
+    ${roles.map(role => {
+      const of = rotations.filter(rotation => rotation.role === role)
+      const current = running.find(rotation => rotation.role === role) ?? of.at(-1)
+      return current && html`<${RoleBoard} key=${role} rotation=${current} consumers=${consumers} />`
+    })}`
+}
+
+function RoleBoard({ rotation, consumers }: { rotation: Rotation; consumers: Rotations['consumers'] }): View {
+  const { name, role, from, to, phase, paused, reason, author, gates, blockers, latestStart } = rotation
+  const at = way.indexOf(phase)
+  return html`<section class="card rotation">
+    <h2>${role}: CA ${from} → ${to}</h2>
+    <p class="muted">${name}, ${reason.toLowerCase()}, begun by ${author}${rotation.created ? ` ${moment(Date.parse(rotation.created) / 1000)}` : ''}</p>
+    <ol class="phases">
+      ${way.map(
+        (step, n) =>
+          html`<li key=${step} class=${at < 0 || n > at ? 'ahead' : n === at ? 'here' : 'done'} aria-current=${n === at ? 'step' : undefined}>${spaced(step)}</li>`,
+      )}
+    </ol>
+    ${(at < 0 || paused) && html`<p class="notice">${paused ? 'Paused.' : `It is off the usual way: ${spaced(phase)}.`}</p>`}
+    ${latestStart && html`<p>Has to begin by ${moment(Date.parse(latestStart) / 1000)}.</p>`}
+    <${RollCall} role=${role} to=${to} consumers=${consumers} />
+    ${
+      gates.length > 0 &&
+      html`<table><caption>Gates</caption>
+        <thead><tr><th scope="col">Gate</th><th scope="col">State</th><th scope="col">Proven</th><th scope="col">What keeps it closed</th></tr></thead>
+        <tbody>${gates.map(
+          gate =>
+            html`<tr key=${gate.name}><th scope="row">${gate.name}</th>
+              <td><${Glyph} shape=${gate.open ? 'open' : 'closed'} tone=${gate.open ? 'good' : 'late'} /> ${gate.open ? 'open' : 'closed'}</td>
+              <td>${gate.proven} of ${gate.total}</td><td>${gate.blockers.join(', ') || 'nothing'}</td></tr>`,
+        )}</tbody></table>`
+    }
+    ${blockers.length > 0 && html`<h3>Waits for</h3><ul>${blockers.map(blocker => html`<li>${blocker}</li>`)}</ul>`}
+  </section>`
+}
+
+/** The roll call itself: who of those that verify by this CA has proven to trust the new one. */
+function RollCall({
+  role,
+  to,
+  consumers,
+}: {
+  role: string
+  to: number
+  consumers: Rotations['consumers']
+}): View {
+  const called = consumers.filter(({ roles, state }) => roles.includes(role) && state !== 'Gone')
+  if (called.length === 0) return null
+  const answered = called.filter(({ proofs }) =>
+    proofs.some(proof => proof.role === role && proof.generation >= to && proof.level >= 2),
+  )
+  const silent = called.filter(consumer => !answered.includes(consumer))
+  return html`<div class="roll-call">
+    <p><b>${answered.length.toLocaleString('en')}</b> of ${plural(called.length, 'consumer')} answered</p>
+    <progress max=${called.length} value=${answered.length} aria-label="Consumers that have answered"></progress>
+    ${
+      silent.length > 0 &&
+      html`<p class="muted">Not yet: ${silent
+        .slice(0, 20)
+        .map(({ kind, identity, state }) => `${kind} ${identity} (${state})`)
+        .join(', ')}${silent.length > 20 ? ` and ${silent.length - 20} more` : ''}</p>`
+    }
+  </div>`
+}
+
+/** `IssuerSwitch` → `Issuer switch`. */
+function spaced(phase: string): string {
+  const words = phase.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase()
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}

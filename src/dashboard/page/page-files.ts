@@ -1,0 +1,60 @@
+/** The files of the page: its own, and those of the libraries it uses, out of node_modules. */
+import { stripTypeScriptTypes } from 'node:module'
+import { fileURLToPath } from 'node:url'
+import { systemCode } from '../../errors.ts'
+import type { Disk } from '../../ports.ts'
+import { rewriteImports, vendorModules, withoutSourceMap } from './rewrite-imports.ts'
+
+export interface PageFile {
+  contentType: string
+  content: Uint8Array
+}
+
+/** By the path below /dashboard/. Undefined: there is none. */
+export type PageFiles = (path: string) => Promise<PageFile | undefined>
+
+const fixed: Readonly<Record<string, { file: string; contentType: string }>> = {
+  '': { file: 'index.html', contentType: 'text/html; charset=utf-8' },
+  'style.css': { file: 'style.css', contentType: 'text/css; charset=utf-8' },
+  'icon.svg': { file: 'icon.svg', contentType: 'image/svg+xml' },
+}
+const script = 'text/javascript; charset=utf-8'
+
+/** In the repository the page is TypeScript and stripped of its types when it is served; the package has it built. */
+export function pageFiles(disk: Pick<Disk, 'read'>): PageFiles {
+  const fromSource = import.meta.url.endsWith('.ts')
+  const folder = new URL(fromSource ? '../../../dashboard/' : '../../page/', import.meta.url)
+  const served = new Map<string, PageFile>()
+  const textOf = async (url: string | URL) => new TextDecoder().decode(await disk.read(fileURLToPath(url)))
+
+  async function read(path: string): Promise<PageFile | undefined> {
+    const known = Object.hasOwn(fixed, path) ? fixed[path] : undefined
+    if (known) {
+      const content = await disk.read(fileURLToPath(new URL(known.file, folder)))
+      return { contentType: known.contentType, content }
+    }
+    const vendor = Object.entries(vendorModules).find(([, file]) => path === `vendor/${file}`)?.[0]
+    if (vendor !== undefined) return asScript(rewriteImports(await textOf(import.meta.resolve(vendor))))
+    // No other path leads to a file: names of modules have no dots but the last.
+    const module = /^app\/((?:[a-z0-9-]+\/)*[a-z0-9-]+)\.js$/.exec(path)?.[1]
+    if (module === undefined) return undefined
+    const code = await textOf(new URL(`${module}.${fromSource ? 'ts' : 'js'}`, folder))
+    return asScript(fromSource ? rewriteImports(stripTypeScriptTypes(code)) : code)
+  }
+
+  return async path => {
+    const known = served.get(path)
+    if (known) return known
+    const file = await read(path).catch(error => {
+      if (systemCode(error) === 'ENOENT') return undefined
+      throw error
+    })
+    // Only what is there is kept: anybody may ask for anything.
+    if (file) served.set(path, file)
+    return file
+  }
+}
+
+function asScript(code: string): PageFile {
+  return { contentType: script, content: new TextEncoder().encode(withoutSourceMap(code)) }
+}

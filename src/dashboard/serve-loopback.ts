@@ -1,0 +1,94 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { Http2ServerResponse } from 'node:http2'
+import { respond } from '../apiserver/http/respond.ts'
+import { RollcallError, systemCode } from '../errors.ts'
+import type { ApiRequest } from '../kube/transport.ts'
+import type { Clock, Log } from '../ports.ts'
+import type { Dashboard } from './dashboard.ts'
+
+export interface LoopbackOptions {
+  dashboard: Dashboard
+  /** 0: a free one. */
+  port: number
+  clock: Clock
+  log: Log
+}
+
+export interface RunningLoopback {
+  port: number
+  close(): Promise<void>
+}
+
+/** Bytes of a request's body: an order with its reason. */
+const mostBody = 64 * 1024
+
+/**
+ * The dashboard alone on plain HTTP at 127.0.0.1, for browsers: they do not know the cluster's CA, and nobody should learn
+ * to click its warning away. Rejects with PORT_IN_USE.
+ */
+export async function serveLoopback({
+  dashboard,
+  port,
+  clock,
+  log,
+}: LoopbackOptions): Promise<RunningLoopback> {
+  const server = createServer({ headersTimeout: 10_000, requestTimeout: 20_000 }, (message, response) => {
+    answer(message, response).catch((error: unknown) => {
+      // Somebody left in the middle of his request.
+      if (message.destroyed && !message.complete) return
+      log.error('an answer of the dashboard could not be sent', { error: String(error) })
+      response.destroy()
+    })
+  })
+
+  async function answer(message: IncomingMessage, response: ServerResponse): Promise<void> {
+    const gone = new AbortController()
+    response.on('close', () => gone.abort())
+    const request = await apiRequest(message, gone.signal)
+    if (!request) {
+      response.writeHead(413, { connection: 'close' }).end()
+      return
+    }
+    const peer = { remoteAddress: message.socket.remoteAddress ?? '' }
+    const answered = await dashboard.handle(request, peer)
+    // node:http2 gives HTTP/1.1 clients this very class as its own response.
+    await respond(response as unknown as Http2ServerResponse, answered, gone.signal, clock)
+  }
+
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', error => reject(listenError(error, port)))
+    server.listen(port, '127.0.0.1', resolve)
+  })
+  const address = server.address()
+  return {
+    port: typeof address === 'object' && address ? address.port : port,
+    close: () =>
+      new Promise(resolve => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+/** Undefined: its body is too long. */
+async function apiRequest(message: IncomingMessage, signal: AbortSignal): Promise<ApiRequest | undefined> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of message as AsyncIterable<Buffer>) {
+    length += chunk.length
+    if (length > mostBody) return undefined
+    chunks.push(chunk)
+  }
+  const headers: Record<string, string> = {}
+  for (const [name, value] of Object.entries(message.headers))
+    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value
+  const { method = 'GET', url = '/' } = message
+  return { method, url, headers, signal, ...(length > 0 && { body: Buffer.concat(chunks) }) }
+}
+
+function listenError(error: Error, port: number): Error {
+  const code = systemCode(error)
+  if (code !== 'EADDRINUSE' && code !== 'EACCES') return error
+  const text = `127.0.0.1:${port} cannot be listened on (${code}); give another --dashboard-port`
+  return new RollcallError('PORT_IN_USE', text, { port }, { cause: error })
+}
