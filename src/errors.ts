@@ -59,6 +59,20 @@ const kinds = {
     exit: 1,
   },
   MECHANISM_MISSING: { meaning: 'The token cannot sign with a key of this type; use another one.', exit: 1 },
+  TPM_ABSENT: {
+    meaning:
+      'The TPM cannot be opened or does not answer; look at its device and its rights. It is tried again.',
+    exit: 1,
+  },
+  TPM_REFUSED: {
+    meaning: 'The TPM refused a command; its response code is told. It is tried again.',
+    exit: 1,
+  },
+  TPM_MALFORMED: {
+    meaning:
+      'The bytes are not what a TPM 2.0 gives, or of a kind that is not supported (RSA-2048, ECC P-256).',
+    exit: 1,
+  },
   SIGNER_UNREACHABLE: {
     meaning: 'The external signer does not answer, or not as the protocol says; it is tried again.',
     exit: 1,
