@@ -46,6 +46,8 @@ export interface Peer {
   /** The client certificate's chain in DER, leaf first; absent when none was presented. */
   certificates?: readonly Uint8Array[]
   remoteAddress: string
+  /** Which of several chains the server has shown in the handshake, by the id it gives them. */
+  chain?: string
 }
 
 /** What a connection to one API server with one credential is made of. Secrets come wrapped (keys/secret.ts). */

@@ -8,7 +8,7 @@ import {
 } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { TLSSocket } from 'node:tls'
+import type { SecureContext, TLSSocket } from 'node:tls'
 import { RollcallError, systemCode } from '../../errors.ts'
 import type { Secret } from '../../keys/secret.ts'
 import type { ApiRequest, ApiResponse, Peer } from '../../kube/transport.ts'
@@ -19,7 +19,9 @@ import { defaultLimits } from '../call.ts'
 import { statusResponse, tooManyRequests } from '../response.ts'
 import { apiError } from '../wire/api-error.ts'
 import { BodyBudget, type BodyBudgetLimits, type Share } from './body-budget.ts'
+import { type ChainChoice, type ChosenChains, chooseChains } from './chain-choice.ts'
 import { impersonationValues } from './impersonation-values.ts'
+import { OpenConnections } from './open-connections.ts'
 import { peerOf } from './peer.ts'
 import { type BodyRefusal, readRequestBody } from './request-body.ts'
 import { respond } from './respond.ts'
@@ -39,6 +41,8 @@ export interface ServeOptions {
   /** 127.0.0.1 when absent. */
   host?: string
   tls: ServerTls
+  /** Chooses the chain of each connection; absent: `tls` for all. */
+  chains?: ChainChoice
   clock: Clock
   log: Log
   /** Bytes of a request body; above it 413. */
@@ -51,6 +55,8 @@ export interface RunningServer {
   port: number
   /** A new pair or new CAs; connections that are open keep the old pair. */
   setTls(tls: ServerTls): void
+  /** Those that are open. */
+  connections: Pick<OpenConnections, 'retire' | 'cut'>
   /** Says goodbye on every connection and closes them. The API is the caller's to close, before. */
   close(): Promise<void>
 }
@@ -69,7 +75,11 @@ const GOODBYE = 1000
 /** Serves the API over TLS, HTTP/2 and 1.1 on one port. Rejects with RollcallError PORT_IN_USE, USAGE or KEY_MISMATCH. */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   const { host = '127.0.0.1', port } = options
-  const server = createServer(options.tls)
+  const chains = options.chains && chooseChains(options.chains)
+  const server = createServer(options.tls, chains)
+  chains?.guard(server)
+  const connections = new OpenConnections()
+  const peerFor = peersOf(connections, chains)
   const budget = new BodyBudget(options.bodyBudget)
   const sessions = new Set<ServerHttp2Session>()
   const sockets = new Set<Socket>()
@@ -85,7 +95,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     socket.on('close', () => sockets.delete(socket))
   })
   server.on('request', (request, response) => {
-    handle(options, budget, request, response).catch((error: unknown) => {
+    handle(options, budget, request, response, connections, peerFor(request)).catch((error: unknown) => {
       options.log.error('an answer could not be sent', { url: request.url, error: String(error) })
       response.stream?.destroy()
     })
@@ -93,7 +103,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   // node:http's option, which node:http2 does not hand on: only these requests are upgrades.
   Object.assign(server, { shouldUpgradeCallback: mayUpgrade })
   server.on('upgrade', (request: Http2ServerRequest, connection: Duplex, head: Uint8Array) => {
-    upgrade(options, request, connection, head).catch((error: unknown) => {
+    upgrade(options, request, connection, head, peerFor(request)).catch((error: unknown) => {
       options.log.error('an answer could not be sent', { url: request.url, error: String(error) })
       connection.destroy()
     })
@@ -103,11 +113,12 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   return {
     port: typeof address === 'object' && address ? address.port : port,
     setTls: tls => server.setSecureContext(secureContext(tls)),
+    connections,
     close: () => close(server, options.clock, sessions, sockets),
   }
 }
 
-function createServer(tls: ServerTls): Http2SecureServer {
+function createServer(tls: ServerTls, chains: ChosenChains | undefined): Http2SecureServer {
   return createSecureServer({
     ...secureContext(tls),
     allowHTTP1: true,
@@ -115,6 +126,10 @@ function createServer(tls: ServerTls): Http2SecureServer {
     requestCert: true,
     rejectUnauthorized: false,
     handshakeTimeout: HANDSHAKE_TIMEOUT,
+    ...(chains && {
+      SNICallback: (name: string, done: (error: null, context?: SecureContext) => void) =>
+        done(null, chains.contextFor(name)),
+    }),
     ...http1Timeouts,
     // Go multiplexes all its requests over one connection: the defaults cut that off under load.
     maxSessionMemory: 256,
@@ -164,16 +179,23 @@ async function handle(
   budget: BodyBudget,
   request: Http2ServerRequest,
   response: Http2ServerResponse,
+  connections: OpenConnections,
+  peer: Peer,
 ): Promise<void> {
   const { clock } = options
   const gone = new AbortController()
   response.on('close', () => gone.abort(left))
   response.on('error', () => gone.abort(left))
   const share = budget.share(request.stream?.session ?? request.socket)
+  let streamed = () => {}
   try {
-    const answer = await answerTo(options, share, request, gone)
-    if (answer) await respond(response, answer, gone.signal, clock)
+    const answer = await answerTo(options, share, request, gone, peer)
+    if (!answer) return
+    if (request.httpVersionMajor === 1 && connections.isRetired(peer)) answer.headers.connection = 'close'
+    if (!(answer.body instanceof Uint8Array)) streamed = connections.streaming(peer)
+    await respond(response, answer, gone.signal, clock)
   } finally {
+    streamed()
     share.giveBack()
   }
 }
@@ -184,12 +206,13 @@ async function upgrade(
   request: Http2ServerRequest,
   connection: Duplex,
   head: Uint8Array,
+  peer: Peer,
 ): Promise<void> {
   const gone = new AbortController()
   connection.on('close', () => gone.abort(left))
   connection.on('error', () => gone.abort(left))
   const wanted = { ...apiRequest(request, noBody, gone.signal), upgradable: true }
-  await answerUpgrade(await api.handle(wanted, connectionPeer(request)), connection, head)
+  await answerUpgrade(await api.handle(wanted, peer), connection, head)
 }
 
 /** Undefined when nobody waits for it any more. */
@@ -198,8 +221,8 @@ async function answerTo(
   share: Share,
   request: Http2ServerRequest,
   gone: AbortController,
+  peer: Peer,
 ): Promise<ApiResponse | undefined> {
-  const peer = connectionPeer(request)
   const body = hasNoBody(request) ? noBody : await readInTime(clock, request, bodyBytes, share, gone)
   if (gone.signal.aborted) return undefined
   if (typeof body !== 'string') return api.handle(apiRequest(request, body, gone.signal), peer)
@@ -239,17 +262,23 @@ async function readInTime(
   }
 }
 
-const peers = new WeakMap<TLSSocket, Peer>()
-
 /** The certificates of a connection do not change, and reading them costs more than most requests. */
-function connectionPeer(request: Http2ServerRequest): Peer {
-  const socket = (request.stream?.session?.socket ?? request.socket) as TLSSocket
-  let peer = peers.get(socket)
-  if (!peer) {
-    peer = peerOf(socket)
+function peersOf(
+  connections: OpenConnections,
+  chains: ChosenChains | undefined,
+): (request: Http2ServerRequest) => Peer {
+  const peers = new WeakMap<TLSSocket, Peer>()
+  return request => {
+    const session = request.stream?.session
+    const socket = (session?.socket ?? request.socket) as TLSSocket
+    const known = peers.get(socket)
+    if (known) return known
+    const chain = chains?.of(socket)
+    const peer = { ...peerOf(socket), ...(chain !== undefined && { chain }) }
     peers.set(socket, peer)
+    connections.opened(peer, socket, session)
+    return peer
   }
-  return peer
 }
 
 function apiRequest(request: Http2ServerRequest, body: Uint8Array, signal: AbortSignal): ApiRequest {

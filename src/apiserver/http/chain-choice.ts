@@ -1,0 +1,92 @@
+/** Which chain a connection is served with: chosen before its handshake, by where it comes from or by the name it asks for. */
+import { constants } from 'node:crypto'
+import type { Http2SecureServer } from 'node:http2'
+import type { Socket } from 'node:net'
+import { createSecureContext, type SecureContext, type TLSSocket } from 'node:tls'
+import type { Secret } from '../../keys/secret.ts'
+
+/** A certificate, PEM with what follows it, and its key. The same object stands for the same chain. */
+export interface ServedChain {
+  /** Told of each request (Peer.chain). */
+  id: string
+  certificate: string
+  key: Secret
+}
+
+export interface ChainChoice {
+  /** Asked at each new connection. */
+  forConnection(remoteAddress: string): ServedChain
+  /** Asked where the client names the server; undefined: as for any connection. */
+  forName(name: string): ServedChain | undefined
+  /** PEM of the CAs whose names are sent to clients that look for a certificate to present. */
+  clientCertificateAuthorities(): string
+}
+
+export interface ChosenChains {
+  /** Begins: to be called before anybody else listens for connections. */
+  guard(server: Http2SecureServer): void
+  contextFor(name: string): SecureContext | undefined
+  /** Id of the chain that this connection was served with. */
+  of(socket: TLSSocket): string | undefined
+}
+
+/**
+ * The context is set just before the connection is handed to the TLS of the server, which takes the one in force at that
+ * moment: so a choice needs no server name, and handshakes under way keep theirs. Nothing is resumed.
+ */
+export function chooseChains(choice: ChainChoice): ChosenChains {
+  /** By both ends' address and port, since a TLS socket does not tell the socket it was made of. */
+  const chosen = new Map<string, string>()
+  const contexts = new WeakMap<ServedChain, { authorities: string; context: SecureContext }>()
+  let inForce: { chain: ServedChain; authorities: string } | undefined
+
+  const options = ({ certificate, key }: ServedChain, authorities: string) => ({
+    cert: certificate,
+    key: key.reveal(),
+    ca: authorities,
+    minVersion: 'TLSv1.2' as const,
+    secureOptions: constants.SSL_OP_NO_TICKET,
+  })
+
+  function choose(server: Http2SecureServer, socket: Socket): void {
+    const chain = choice.forConnection(socket.remoteAddress ?? '')
+    const authorities = choice.clientCertificateAuthorities()
+    if (inForce?.chain !== chain || inForce.authorities !== authorities) {
+      server.setSecureContext(options(chain, authorities))
+      inForce = { chain, authorities }
+    }
+    const key = keyOf(socket)
+    chosen.set(key, chain.id)
+    socket.once('close', () => chosen.delete(key))
+  }
+
+  return {
+    guard(server) {
+      const accept = server.listeners('connection')
+      server.removeAllListeners('connection')
+      server.on('connection', (socket: Socket) => {
+        choose(server, socket)
+        for (const listener of accept) listener.call(server, socket)
+      })
+    },
+    contextFor(name) {
+      const chain = choice.forName(name)
+      if (!chain) return undefined
+      const authorities = choice.clientCertificateAuthorities()
+      const known = contexts.get(chain)
+      if (known?.authorities === authorities) return known.context
+      const context = createSecureContext(options(chain, authorities))
+      contexts.set(chain, { authorities, context })
+      return context
+    },
+    of(socket) {
+      const { servername } = socket as { servername?: unknown }
+      const named = typeof servername === 'string' ? choice.forName(servername) : undefined
+      return named?.id ?? chosen.get(keyOf(socket))
+    },
+  }
+}
+
+function keyOf({ remoteAddress, remotePort }: Pick<Socket, 'remoteAddress' | 'remotePort'>): string {
+  return `${remoteAddress} ${remotePort}`
+}
