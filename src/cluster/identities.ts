@@ -7,9 +7,13 @@ export const identities = {
   /** The controllers inside `up` and `server`: Kubernetes' service account of the CSR controllers, by certificate. */
   controllers: { commonName: 'rollcall:controllers', organizations: ['rollcall:controllers'] },
   apiserverServing: { commonName: 'kube-apiserver', organizations: [] },
+  /**
+   * Bound to system:kubelet-api-admin. kubeadm makes it a cluster administrator: a Node that names the API server itself
+   * as its kubelet would lend that to everybody who may proxy to nodes.
+   */
   apiserverKubeletClient: {
     commonName: 'kube-apiserver-kubelet-client',
-    organizations: ['kubeadm:cluster-admins'],
+    organizations: ['rollcall:kubelet-clients'],
   },
 } as const satisfies Record<string, { commonName: string; organizations: readonly string[] }>
 

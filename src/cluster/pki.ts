@@ -7,6 +7,7 @@ import type { Signer } from '../keys/signer.ts'
 import type { Clock, Disk, Random } from '../ports.ts'
 import { parseCertificatesPem } from '../x509/certificate.ts'
 import { formatIp } from '../x509/ip.ts'
+import { commonName, organizations } from '../x509/name.ts'
 import { encodePem } from '../x509/pem.ts'
 import { apiServiceAddress, apiserverDnsNames, identities } from './identities.ts'
 import { type CertificateAuthority, issuePair, type KeyPair, type PairRequest } from './issue-pair.ts'
@@ -152,9 +153,14 @@ function stillServes(pem: string, signer: Signer, request: PairRequest, ca: Cert
   const [leaf] = parseCertificatesPem(pem)
   if (!leaf || !keyMatches(signer, leaf)) return false
   if (Buffer.compare(leaf.issuer.raw, ca.certificate.subject.raw) !== 0) return false
+  // Made by an earlier version: it may be somebody with other rights.
+  const sameHolder =
+    commonName(leaf.subject) === request.commonName &&
+    organizations(leaf.subject).join() === request.organizations.join()
   const left = leaf.notAfter - request.now
   const covered = new Set(leaf.subjectAltName.ipAddresses.map(formatIp))
   return (
+    sameHolder &&
     left > (leaf.notAfter - leaf.notBefore) / 3 &&
     (request.ipAddresses ?? []).every(address => covered.has(address))
   )

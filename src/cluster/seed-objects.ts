@@ -75,12 +75,13 @@ export const seedNamespaces: readonly Seed[] = [
 ].map(namespace)
 
 /**
- * Rights of the controllers in this process: no more than src/controller/rbac.ts names. Brought up to date at each start,
- * since a new version may need more.
+ * Rights of the controllers in this process: no more than src/controller/rbac.ts names; and of the API server at kubelets.
+ * Brought up to date at each start, since a new version may need more.
  */
 const controllersSeeds = [
   clusterRole('rollcall:controllers', [...controllerRules, ...managerRules]),
   groupBinding('rollcall:controllers', 'rollcall:controllers', 'rollcall:controllers'),
+  groupBinding('rollcall:kubelet-clients', 'system:kubelet-api-admin', 'rollcall:kubelet-clients'),
   ...namespacedGrant('kube-system', 'rollcall:tokens', tokenRules, {
     kind: 'Group',
     name: 'rollcall:controllers',

@@ -76,9 +76,9 @@ const asUser = (token: string, path: string, headers: Record<string, string> = {
   say(head(method, path, { Authorization: `Bearer ${token}`, Connection: 'close', ...headers }))
 
 /** The Node `node-b` says that its kubelet is here. */
-async function pointTo(port: number): Promise<void> {
+async function pointTo(port: number, address = '127.0.8.1'): Promise<void> {
   const status = {
-    addresses: [{ type: 'InternalIP', address: '127.0.8.1' }],
+    addresses: [{ type: 'InternalIP', address }],
     daemonEndpoints: { kubeletEndpoint: { Port: port } },
   }
   await kubectl().ok([
@@ -152,6 +152,16 @@ describe('attacks on the tunnels', { skip }, () => {
       websocket,
     )
     assert.match(answer, /^HTTP\/1\.1 403[\s\S]*cannot create resource \\"nodes\/proxy\\"/)
+  })
+
+  test('a Node that names the API server as its kubelet lends nobody the rights by which kubelets are asked', async () => {
+    const { hostname, port } = new URL(cluster().controlPlane.server)
+    await pointTo(Number(port), hostname)
+    const monitor = await tokenOf('deputy', [], [pods(['get'], 'nodes/proxy')])
+    const answer = await asUser(monitor, '/api/v1/nodes/node-b/proxy/api/v1/namespaces/kube-system/secrets')
+    assert.match(answer, /^HTTP\/1\.1 503[\s\S]*certificate is for \\"kube-apiserver\\"/)
+    const asDeputy = '--as=kube-apiserver-kubelet-client --as-group=rollcall:kubelet-clients'
+    assert.equal(await kubectl().fails(`auth can-i list secrets -n kube-system ${asDeputy}`), '')
   })
 
   test('a kubelet sees neither the token of the user nor any header that names him or the way', async t => {

@@ -9,11 +9,14 @@ import { commonName } from '../../x509/name.ts'
 import type { KubeletAddress } from './kubelet-address.ts'
 
 const nodePrefix = 'system:node:'
+/** As kubeadm names an API server's own certificate. A Node may name any address, and that one is no kubelet's. */
+const apiServer = 'kube-apiserver'
 
 /**
  * Why the certificate chain (DER, leaf first) that a kubelet shows at `now` is not good for its address; undefined: it
  * is. Go's texts and order: validity, then the name, then the chain (H-6). Beyond Kubernetes' default, and as its
- * --kubelet-validate-node-name: a certificate that was issued to another node is refused although its address fits.
+ * --kubelet-validate-node-name: a certificate that was issued to another node, or to an API server, is refused although
+ * its address fits.
  */
 export function whyNotServing(
   presented: readonly Uint8Array[],
@@ -36,6 +39,7 @@ export function whyNotServing(
   if (!verdict.ok) return verdict.reason
   if (!name.ok) return name.reason
   const subject = commonName(leaf.subject)
-  if (!subject.startsWith(nodePrefix) || subject === `${nodePrefix}${node}`) return undefined
+  const ofOther = subject.startsWith(nodePrefix) && subject !== `${nodePrefix}${node}`
+  if (!ofOther && subject !== apiServer) return undefined
   return `x509: certificate is for ${JSON.stringify(subject)}, not ${JSON.stringify(`${nodePrefix}${node}`)}`
 }
