@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { systemClock } from '../../host/clock.ts'
 import { Secret } from '../../keys/secret.ts'
 import type { Peer } from '../../kube/transport.ts'
@@ -67,6 +68,7 @@ test('each connection is served with the chain chosen for it, those that are ope
     server.connections.retire(({ chain }) => chain === 'old'),
     1,
   )
+  await setImmediate() // the client takes its connection back only then
   const last = await early.request(ask)
   assert.equal(last.headers.connection, 'close')
   await assert.rejects(early.request(ask), /self-signed|unable to verify|signature/)
