@@ -62,6 +62,13 @@ export interface AgentOptions {
   bootstrapCertificate?: { certificate: string; key: Pkcs11Uri }
   /** kubeadm's discovery with a bootstrap token; asked after the bootstrap kubeconfig. */
   discovery?: DiscoveryOptions
+  /**
+   * File of the pinned trust roots (src/trust/trust-roots.ts). With it the node takes CAs from bundles that they signed and
+   * from nowhere else, and reports in its Lease which it has loaded. Absent: it trusts what its kubeconfig says.
+   */
+  trustRootsPath?: string
+  /** Which process this is, for what it reports; the boot is `nodeInfo.bootID`, or the node's name. */
+  instance?: { pid: number; startTicks: number }
   /** PEM file of the CAs that callers of the HTTPS server are verified with; default: the CA of the API server. */
   clientCertificateAuthorityPath?: string
   /** Where the HTTPS server listens; default 0.0.0.0. */

@@ -1,14 +1,17 @@
-import { hasCode } from '../errors.ts'
+import { posix } from 'node:path'
+import { hasCode, RollcallError } from '../errors.ts'
 import type { CertificateManager, CertificateStatus } from '../hold/certificate-manager.ts'
 import { createCertificateStore } from '../hold/certificate-store.ts'
 import { createCredentialChain } from '../join/credential-sources.ts'
 import { servingTemplate } from '../join/template.ts'
 import type { KeyAlgorithm } from '../keys/private-key.ts'
-import { createClient } from '../kube/client.ts'
+import { createClient, type KubeClient } from '../kube/client.ts'
 import type { KubeNode, NodeAddress } from '../kube/types.ts'
+import { probeName } from '../trust/node-orders.ts'
 import { type AgentMetrics, type CertificateView, createAgentMetrics } from './agent-metrics.ts'
 import type { AgentOptions, AgentPorts } from './agent-options.ts'
 import { type AgentPods, createAgentPods } from './agent-pods.ts'
+import { AgentTrust } from './agent-trust.ts'
 import { ApiSession } from './api-session.ts'
 import { callerRoots } from './caller-roots.ts'
 import { createClientCertificate } from './client-certificate.ts'
@@ -76,6 +79,7 @@ class NodeAgent implements Agent {
   readonly #server: NodeServer | undefined
   readonly #pods: AgentPods | undefined
   readonly #token: TokenSide
+  readonly #trust: AgentTrust
   #addresses: readonly NodeAddress[]
   #started: Promise<void> = Promise.resolve()
   #presenceError: string | undefined
@@ -150,6 +154,7 @@ class NodeAgent implements Agent {
         this.#pods?.disconnected()
       },
     })
+    this.#trust = this.#createTrust(client)
     this.#presence = new NodePresence({
       client,
       clock,
@@ -157,6 +162,7 @@ class NodeAgent implements Agent {
       log,
       ready: () => this.#session.ready,
       facts: () => this.#facts(),
+      annotations: () => this.#trust.annotations(),
       leaseDurationSeconds: options.leaseDurationSeconds ?? 40,
       renewIntervalSeconds: options.leaseRenewIntervalSeconds ?? 10,
       statusReportSeconds: options.nodeStatusReportSeconds ?? 300,
@@ -233,17 +239,71 @@ class NodeAgent implements Agent {
     this.#serving.stop()
     this.#connection.stop()
     await this.#started
-    await Promise.all([this.#presence.stop(), this.#watch.stop(), this.#server?.stop(), this.#pods?.stop()])
+    await Promise.all([
+      this.#presence.stop(),
+      this.#watch.stop(),
+      this.#server?.stop(),
+      this.#pods?.stop(),
+      this.#trust.stop(),
+    ])
     this.#token.close()
   }
 
   async #begin(): Promise<void> {
+    await this.#trust.load()
     await this.#endpoint.load()
     if (this.#stopping.signal.aborted) return
     await Promise.all([this.#client.start(), this.#serving.start()])
     await this.#server?.start()
     if (this.#stopping.signal.aborted) return
     if (this.#options.heartbeat ?? true) this.#presence.start()
+  }
+
+  #createTrust(client: KubeClient): AgentTrust {
+    const { trustRootsPath, kubeconfigPath, nodeInfo, nodeName, instance } = this.#options
+    const { clock } = this.#ports
+    return new AgentTrust({
+      ...this.#ports,
+      client,
+      rootsPath: trustRootsPath,
+      directory: posix.join(posix.dirname(kubeconfigPath), 'trust'),
+      instance: {
+        bootID: nodeInfo?.bootID ?? nodeName,
+        ...(instance ?? { pid: 0, startTicks: clock.now() }),
+      },
+      onAnchors: (role, pem) => {
+        if (role !== 'apiserver-serving') return
+        void this.#endpoint.trust(pem).then(() => this.#connection.trustChanged())
+      },
+      onReport: () => this.#presence.wake(),
+      probe: authority => this.#probe(authority),
+      renew: (role, issuer) => {
+        if (role === 'client') this.#client.renewUnlessFrom(issuer)
+        if (role === 'kubelet-serving' && this.#options.serverTLSBootstrap)
+          this.#serving.renewUnlessFrom(issuer)
+      },
+    })
+  }
+
+  /** An authenticated request after a handshake with the bare chain of one CA; a connection of its own resumes nothing. */
+  async #probe(authority: number): Promise<boolean> {
+    const pair = this.#client.current()
+    const { current } = this.#endpoint
+    if (!pair || !current) throw new RollcallError('CREDENTIAL_UNAVAILABLE', 'No certificate to probe with.')
+    const transport = this.#token.connect({
+      ...current.connection,
+      tlsServerName: probeName(authority),
+      clientCertificate: { certificate: pair.chain, key: pair.key },
+    })
+    try {
+      const { status } = await transport.request({ method: 'GET', url: '/version', headers: {} })
+      return status === 200
+    } catch (error) {
+      if (hasCode(error, 'API_UNREACHABLE')) return false
+      throw error
+    } finally {
+      transport.closeConnections()
+    }
   }
 
   #createServer(listen: ServeHttps): NodeServer {
@@ -265,7 +325,8 @@ class NodeAgent implements Agent {
       callerRoots: callerRoots({
         ...this.#ports,
         path: clientCertificateAuthorityPath,
-        fallback: () => this.#endpoint.current?.connection.certificateAuthority ?? '',
+        fallback: () =>
+          this.#trust.anchors('client') ?? this.#endpoint.current?.connection.certificateAuthority ?? '',
       }),
       metrics: () => this.#metrics.text(),
     })
@@ -285,6 +346,7 @@ class NodeAgent implements Agent {
 
   #onNode(node: KubeNode | undefined): void {
     this.#presence.seen(node)
+    this.#trust.seen(node)
     this.#pods?.nodeSeen(node)
     if (this.#options.serverTLSBootstrap) {
       const addresses = node?.status?.addresses ?? []

@@ -37,6 +37,11 @@ export class NodeConnection {
     else this.#options.session.closeConnections()
   }
 
+  /** The API server is trusted by other CAs from now on. */
+  trustChanged(): void {
+    this.#connect()
+  }
+
   stop(): void {
     this.#stopped = true
     this.#options.session.use(undefined)

@@ -22,6 +22,8 @@ export interface NodeEndpointOptions {
 export class NodeEndpoint {
   readonly #options: NodeEndpointOptions
   #current: ClusterEndpoint | undefined
+  /** PEM of the bundle that trust roots have signed: once there is one, no file says what to trust. */
+  #anchors: string | undefined
   /** What the kubeconfig is known to hold. */
   #written: ClusterEndpoint | undefined
 
@@ -31,6 +33,12 @@ export class NodeEndpoint {
 
   get current(): ClusterEndpoint | undefined {
     return this.#current
+  }
+
+  /** Trusts exactly these CAs from now on, and says so in the kubeconfig, from which the next start begins. */
+  async trust(anchors: string): Promise<void> {
+    this.#anchors = anchors
+    if (this.#current) await this.#adopt(this.#current)
   }
 
   /** Reads the kubeconfig; when there is none yet, writes it from the bootstrap kubeconfig, before any certificate (K-2c). */
@@ -84,10 +92,11 @@ export class NodeEndpoint {
   }
 
   async #adopt(endpoint: ClusterEndpoint): Promise<void> {
-    if (this.#current && sameEndpoint(this.#current, endpoint)) return
-    this.#current = endpoint
-    await this.#write(endpoint)
-    this.#written = endpoint
+    const trusted = this.#trusting(endpoint)
+    if (this.#current && sameEndpoint(this.#current, trusted)) return
+    this.#current = trusted
+    await this.#write(trusted)
+    this.#written = trusted
   }
 
   async #write(endpoint: ClusterEndpoint): Promise<void> {
@@ -100,9 +109,18 @@ export class NodeEndpoint {
     }
   }
 
+  #trusting(endpoint: ClusterEndpoint): ClusterEndpoint {
+    const pem = this.#anchors
+    if (pem === undefined) return endpoint
+    return {
+      connection: { ...endpoint.connection, certificateAuthority: pem },
+      certificateAuthority: { pem },
+    }
+  }
+
   async #read(path: string): Promise<ClusterEndpoint | undefined> {
     try {
-      return await readEndpoint(path, this.#options)
+      return this.#trusting(await readEndpoint(path, this.#options))
     } catch (error) {
       if (systemCode(error) !== 'ENOENT') {
         this.#options.log.warn('a kubeconfig cannot be used', { path, error: String(error) })

@@ -10,11 +10,13 @@ export interface LeaseFacts {
   /** UID of the Node, which owns the lease. */
   nodeUid: string
   durationSeconds: number
+  /** Laid over the lease's annotations. */
+  annotations?: Readonly<Record<string, string>>
 }
 
 /** The lease as it is to be written at `now` (milliseconds since the epoch), on top of what is known of it. */
 function renewedLease(known: Lease | undefined, facts: LeaseFacts, now: number): Lease {
-  const { nodeName, nodeUid, durationSeconds } = facts
+  const { nodeName, nodeUid, durationSeconds, annotations } = facts
   return {
     apiVersion: 'coordination.k8s.io/v1',
     kind: 'Lease',
@@ -24,6 +26,7 @@ function renewedLease(known: Lease | undefined, facts: LeaseFacts, now: number):
       name: nodeName,
       namespace: leaseNamespace,
       ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: nodeName, uid: nodeUid }],
+      ...(annotations && { annotations: { ...known?.metadata.annotations, ...annotations } }),
     },
     spec: {
       ...known?.spec,

@@ -15,6 +15,8 @@ export interface NodePresenceOptions {
   ready(): boolean
   /** What is to be published now. */
   facts(): NodeFacts
+  /** Of the lease. */
+  annotations?(): Record<string, string> | undefined
   leaseDurationSeconds: number
   renewIntervalSeconds: number
   statusReportSeconds: number
@@ -138,10 +140,16 @@ export class NodePresence {
   }
 
   async #renew({ nodeName }: NodeFacts, signal: AbortSignal): Promise<void> {
-    const { client, clock, leaseDurationSeconds } = this.#options
+    const { client, clock, leaseDurationSeconds, annotations } = this.#options
     const nodeUid = this.#node?.metadata.uid
     if (nodeUid === undefined) return
-    const facts = { nodeName, nodeUid, durationSeconds: leaseDurationSeconds }
+    const said = annotations?.()
+    const facts = {
+      nodeName,
+      nodeUid,
+      durationSeconds: leaseDurationSeconds,
+      ...(said && { annotations: said }),
+    }
     this.#lease = await renewLease(client, this.#lease, facts, () => clock.now(), signal)
   }
 }

@@ -5,6 +5,14 @@ import { startFleet } from '../fleet/fleet.ts'
 import { connectUndici } from '../kube/undici-transport.ts'
 import { lineLog } from './line-log.ts'
 
+interface FleetFlags {
+  nodes: number
+  directory: string
+  bootstrapKubeconfig: string
+  trustRoots?: string
+  log: string
+}
+
 /** The child of `up` that holds the nodes. Not for people: it reports over its IPC channel and ends when that closes. */
 export function register(program: Command): void {
   program
@@ -12,14 +20,16 @@ export function register(program: Command): void {
     .requiredOption('--nodes <n>', 'how many', Number)
     .requiredOption('--directory <dir>', 'where the nodes keep their files')
     .requiredOption('--bootstrap-kubeconfig <file>', 'what they start with')
+    .option('--trust-roots <file>', 'what they take CAs by')
     .addOption(new Option('--log <file>', 'where trouble is written').hideHelp())
-    .action(async (flags: { nodes: number; directory: string; bootstrapKubeconfig: string; log: string }) => {
+    .action(async (flags: FleetFlags) => {
       // A node of the fleet is as good as dead without `up`: a closed pipe ends it, however `up` ended.
       process.on('disconnect', () => process.exit(0))
       // Ctrl-C reaches the whole group; `up` decides when its nodes end.
       process.on('SIGINT', () => {})
+      const instance = { pid: process.pid, startTicks: hostPorts.clock.now() }
       await startFleet(
-        { ...flags, onReport: report => process.send?.(report) },
+        { ...flags, instance, onReport: report => process.send?.(report) },
         {
           ...hostPorts,
           log: lineLog(flags.log),

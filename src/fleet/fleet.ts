@@ -26,6 +26,10 @@ export interface FleetOptions {
   directory: string
   /** The file with the only credential that the nodes start with. */
   bootstrapKubeconfig: string
+  /** The file with the trust roots that every node pins. */
+  trustRoots?: string
+  /** Which process this is, for what the nodes report. */
+  instance?: { pid: number; startTicks: number }
   /** Told whenever a node reached or lost something. */
   onReport(report: NodeReport): void
 }
@@ -62,6 +66,8 @@ async function startNode(index: number, options: FleetOptions, ports: FleetPorts
       certDirectory: join(folder, 'pki'),
       kubeconfigPath: join(folder, 'kubeconfig'),
       bootstrapKubeconfigPath: options.bootstrapKubeconfig,
+      ...(options.trustRoots !== undefined && { trustRootsPath: options.trustRoots }),
+      ...(options.instance && { instance: options.instance }),
       rotateCertificates: true,
       serverTLSBootstrap: true,
       listenAddress: address,

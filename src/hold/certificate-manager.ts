@@ -163,6 +163,11 @@ export class CertificateManager {
     if (next !== this.#state) this.#change(next)
   }
 
+  /** Renews now, unless the CA with this key identifier (hexadecimal) issued what is held. */
+  renewUnlessFrom(issuer: string): void {
+    this.#change(transition.dueUnlessFrom(this.#state, issuer, this.#now().wall))
+  }
+
   /** Something that made attempts fail has changed: forget the backoff, unless it waits for a clock to be set. */
   retryNow(): void {
     this.#change(transition.undelayed(this.#state))

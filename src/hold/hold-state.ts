@@ -178,6 +178,14 @@ export function accepted(state: HoldState, serial: string): HoldState {
   return { ...state, held: { ...held, rejected: false }, rejections: 0 }
 }
 
+/** Due for renewal at once, unless the CA with this key identifier (hexadecimal) issued it: a rollover of the CA. */
+export function dueUnlessFrom(state: HoldState, issuer: string, wall: number): HoldState {
+  const { held } = state
+  const from = Buffer.from(held?.leaf.authorityKeyIdentifier ?? []).toString('hex')
+  if (!held || from === issuer || held.deadline <= wall) return state
+  return { ...state, held: { ...held, deadline: wall } }
+}
+
 /** Forgets the backoff: what made attempts fail has changed, but for a clock. */
 export function undelayed(state: HoldState): HoldState {
   const { retry, ...rest } = state

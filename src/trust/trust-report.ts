@@ -19,6 +19,8 @@ export interface ReportedTrust {
   loadedAt: number
   /** When the agent last saw that it is so, in milliseconds; it says so again well within the age that proofs may have. */
   seenAt?: number
+  /** CAs whose bare chain it refused with this bundle. */
+  refused?: number[]
 }
 
 const evidences: readonly string[] = ['memory', 'newer-process', 'reload-metric']
@@ -65,7 +67,9 @@ function isReport(value: unknown): value is ReportedTrust {
     isCount(startTicks) &&
     evidences.includes(value.evidence as string) &&
     isCount(value.loadedAt) &&
-    (value.seenAt === undefined || isCount(value.seenAt))
+    (value.seenAt === undefined || isCount(value.seenAt)) &&
+    (value.refused === undefined ||
+      (Array.isArray(value.refused) && value.refused.length <= 16 && value.refused.every(isCount)))
   )
 }
 

@@ -1,0 +1,238 @@
+/** What this node trusts: bundles that the pinned trust roots signed, held in memory and on the disk, and told of. */
+import { posix } from 'node:path'
+import { systemCode } from '../errors.ts'
+import { isStatus, type KubeClient } from '../kube/client.ts'
+import {
+  type TrustBundleObject,
+  type TrustRole,
+  trustBundle,
+  trustRoles,
+} from '../kube/rollcall/trust-bundle.ts'
+import type { KubeNode } from '../kube/types.ts'
+import type { Clock, Disk, Log, Timer } from '../ports.ts'
+import { type AcceptedBundle, acceptBundle, type SignedBundle } from '../trust/accept-bundle.ts'
+import { signedBundleOf } from '../trust/bundle-object.ts'
+import { decodeBundle } from '../trust/bundle-text.ts'
+import { type NodeOrder, type NodeOrders, ordersOn } from '../trust/node-orders.ts'
+import { encodeTrustReport, type ReportedTrust, trustReportAnnotation } from '../trust/trust-report.ts'
+import { decodeTrustRoots, type TrustRoots } from '../trust/trust-roots.ts'
+import { encodePem } from '../x509/pem.ts'
+import { decodeStoredBundle, encodeStoredBundle } from './stored-bundle.ts'
+
+export interface AgentTrustOptions {
+  disk: Disk
+  clock: Clock
+  log: Log
+  /** The pinned trust roots; absent: nothing is loaded, reported or obeyed. */
+  rootsPath: string | undefined
+  /** Where bundles are kept; made when it is missing. */
+  directory: string
+  /** The API under the node's own certificate. */
+  client: KubeClient
+  instance: ReportedTrust['instance']
+  /** Bundle of this role is in force from now on, PEM. */
+  onAnchors(role: TrustRole, pem: string): void
+  /** What the report says has changed. */
+  onReport(): void
+  /** A handshake with the bare chain of this CA; resolves with whether it was verified and answered. */
+  probe(authority: number): Promise<boolean>
+  /** The certificate of this role is to be of the CA with this key identifier. */
+  renew(role: TrustRole, issuer: string): void
+}
+
+interface Held extends AcceptedBundle {
+  pem: string
+  loadedAt: number
+  refused: Set<number>
+}
+
+export class AgentTrust {
+  readonly #options: AgentTrustOptions
+  readonly #held = new Map<TrustRole, Held>()
+  readonly #fences = new Map<TrustRole, Pick<NodeOrders, 'token' | 'sequence'>>()
+  readonly #attempts = new Map<string, number>()
+  readonly #renewals = new Map<TrustRole, Timer>()
+  #roots: TrustRoots | undefined
+  #obeying: Promise<void> = Promise.resolve()
+  #stopped = false
+
+  constructor(options: AgentTrustOptions) {
+    this.#options = options
+  }
+
+  /** Reads the pinned roots and what was held before. A node without roots goes on without bundles. */
+  async load(): Promise<void> {
+    const { rootsPath, log } = this.#options
+    const text = rootsPath === undefined ? undefined : await this.#read(rootsPath)
+    if (text === undefined) return
+    this.#roots = decodeTrustRoots(text)
+    if (!this.#roots) log.error('the trust roots cannot be read; no bundle is taken', { path: rootsPath })
+    for (const role of trustRoles) await this.#loadStored(role)
+  }
+
+  /** PEM of the CAs of the role; undefined: no bundle is held. */
+  anchors(role: TrustRole): string | undefined {
+    return this.#held.get(role)?.pem
+  }
+
+  /** Annotations of the node's own Lease; none without roots. The agent is the node's kubelet: both are this one process. */
+  annotations(): Record<string, string> | undefined {
+    if (!this.#roots) return undefined
+    const { clock, instance } = this.#options
+    const reports = [...this.#held].flatMap(([role, { generation, digest, loadedAt, refused }]) => {
+      const common = {
+        role,
+        generation,
+        digest,
+        instance,
+        evidence: 'memory',
+        loadedAt,
+        seenAt: clock.now(),
+      } as const
+      const agent = {
+        ...common,
+        subject: 'agent',
+        ...(refused.size > 0 && { refused: [...refused] }),
+      } as const
+      return [agent, { ...common, subject: 'kubelet' } as const]
+    })
+    return { [trustReportAnnotation]: encodeTrustReport(reports) }
+  }
+
+  /** Our Node as the API shows it: what it is ordered is done one after the other. */
+  seen(node: KubeNode | undefined): void {
+    const annotations = node?.metadata.annotations
+    if (!annotations || !this.#roots || this.#stopped) return
+    for (const [role, orders] of ordersOn(annotations)) {
+      const fence = this.#fences.get(role)
+      const stale =
+        fence &&
+        (orders.token < fence.token || (orders.token === fence.token && orders.sequence < fence.sequence))
+      if (stale) continue
+      this.#fences.set(role, orders)
+      for (const order of orders.orders) this.#obeying = this.#obeying.then(() => this.#obey(role, order))
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    for (const timer of this.#renewals.values()) timer.cancel()
+    await this.#obeying
+  }
+
+  async #obey(role: TrustRole, order: NodeOrder): Promise<void> {
+    if (this.#stopped) return
+    try {
+      switch (order.kind) {
+        case 'load-bundle':
+          return await this.#loadFromApi(role, order.generation)
+        case 'probe':
+          return void (this.#isNew(role, order) && (await this.#options.probe(order.authority)))
+        case 'probe-refusal':
+          if (this.#isNew(role, order) && !(await this.#options.probe(order.authority)))
+            this.#refuses(role, order.authority)
+          return
+        case 'renew':
+          return this.#renewAt(role, order)
+        case 'restart-kubelet':
+          // The kubelet is this process; it reloads.
+          return
+      }
+    } catch (error) {
+      this.#options.log.warn('an order could not be carried out', {
+        role,
+        order: order.kind,
+        error: String(error),
+      })
+    }
+  }
+
+  /** Each attempt is made once. */
+  #isNew(role: TrustRole, { kind, authority, attempt }: Extract<NodeOrder, { attempt: number }>): boolean {
+    const key = `${role} ${kind} ${authority}`
+    if (attempt <= (this.#attempts.get(key) ?? -1)) return false
+    this.#attempts.set(key, attempt)
+    return true
+  }
+
+  #refuses(role: TrustRole, authority: number): void {
+    const held = this.#held.get(role)
+    if (!held || held.refused.has(authority)) return
+    held.refused.add(authority)
+    this.#options.onReport()
+  }
+
+  #renewAt(role: TrustRole, { issuer, notBefore }: Extract<NodeOrder, { kind: 'renew' }>): void {
+    const { clock, renew } = this.#options
+    this.#renewals.get(role)?.cancel()
+    this.#renewals.set(
+      role,
+      clock.after(Math.max(0, notBefore - clock.now()), () => renew(role, issuer)),
+    )
+  }
+
+  async #loadFromApi(role: TrustRole, generation: number): Promise<void> {
+    if (generation <= (this.#held.get(role)?.generation ?? 0)) return
+    const { client, clock, log } = this.#options
+    const name = `${role}-${generation}`
+    let object: TrustBundleObject
+    try {
+      object = await client.get<TrustBundleObject>(trustBundle.ref, { name })
+    } catch (error) {
+      if (!isStatus(error, 'NotFound')) throw error
+      log.warn('a trust bundle that was ordered is not there', { name })
+      return
+    }
+    const signed = signedBundleOf(object)
+    if (!this.#take(role, signed, clock.now())) return
+    await this.#store(role, signed)
+    log.info('a trust bundle is loaded', { role, generation })
+    this.#options.onReport()
+  }
+
+  async #loadStored(role: TrustRole): Promise<void> {
+    const text = await this.#read(this.#path(role))
+    const signed = text === undefined ? undefined : decodeStoredBundle(text)
+    // Who has a bundle keeps it beyond its end.
+    if (signed) this.#take(role, signed, decodeBundle(signed.content)?.notBefore ?? 0)
+  }
+
+  #take(role: TrustRole, signed: SignedBundle, now: number): boolean {
+    const { clock, log, onAnchors } = this.#options
+    const held = this.#held.get(role)
+    if (!this.#roots) return false
+    const acceptance = acceptBundle(signed, { roots: this.#roots, role, now, ...(held && { held }) })
+    if (!acceptance.ok) {
+      log.error(acceptance.message, { role, reason: acceptance.reason })
+      return false
+    }
+    const { bundle } = acceptance
+    const pem = bundle.anchors.map(({ raw }) => encodePem('CERTIFICATE', raw)).join('')
+    this.#held.set(role, { ...bundle, pem, loadedAt: clock.now(), refused: new Set() })
+    onAnchors(role, pem)
+    return true
+  }
+
+  async #store(role: TrustRole, signed: SignedBundle): Promise<void> {
+    const { disk, directory } = this.#options
+    const path = this.#path(role)
+    await disk.makeDirectory(directory, 0o755)
+    await disk.write(`${path}.new`, encodeStoredBundle(signed), { mode: 0o644, sync: true })
+    await disk.rename(`${path}.new`, path)
+    await disk.syncDirectory(directory)
+  }
+
+  #path(role: TrustRole): string {
+    return posix.join(this.#options.directory, `${role}.json`)
+  }
+
+  async #read(path: string): Promise<string | undefined> {
+    try {
+      return new TextDecoder().decode(await this.#options.disk.read(path))
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT') return undefined
+      this.#options.log.error('a file of trust cannot be read', { path, error: String(error) })
+      return undefined
+    }
+  }
+}
