@@ -43,19 +43,17 @@ export interface Certificate extends ExtensionFields {
 
 const parsed = new WeakMap<Uint8Array, Certificate>()
 
-/**
- * Parses a certificate. Whatever Go's ParseCertificate refuses is refused: throws X509_MALFORMED. The result is kept as
- * long as `bytes`, which must not change any more, and shared.
- */
-export function parseCertificate(bytes: Uint8Array): Certificate {
+/** `parseCertificate`, whose result is kept as long as `bytes`, which must not change any more, and shared. */
+export function parseCertificateOnce(bytes: Uint8Array): Certificate {
   const known = parsed.get(bytes)
   if (known) return known
-  const certificate = parse(bytes)
+  const certificate = parseCertificate(bytes)
   parsed.set(bytes, certificate)
   return certificate
 }
 
-function parse(bytes: Uint8Array): Certificate {
+/** Parses a certificate. Whatever Go's ParseCertificate refuses is refused: throws X509_MALFORMED. */
+export function parseCertificate(bytes: Uint8Array): Certificate {
   const der = plainBytes(bytes)
   const outer = new DerReader(der, 'certificate')
   const signed = outer.enter(tags.sequence)
@@ -144,7 +142,7 @@ function readExtensions(reader: DerReader, version: 1 | 2 | 3): Extension[] {
 export function parseCertificatesPem(text: string): Certificate[] {
   return decodePemOnce(text)
     .filter(({ label, headers }) => label === 'CERTIFICATE' && !headers)
-    .map(block => parseCertificate(block.bytes))
+    .map(block => parseCertificateOnce(block.bytes))
 }
 
 export interface CertificateFields {

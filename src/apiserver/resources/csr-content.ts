@@ -1,7 +1,7 @@
 /** Rules for the request and the certificate inside a CertificateSigningRequest (A-5). */
 import { RollcallError } from '../../errors.ts'
 import { type CertificateSigningRequest, signerNames } from '../../kube/types.ts'
-import { parseCertificate } from '../../x509/certificate.ts'
+import { parseCertificateOnce } from '../../x509/certificate.ts'
 import { decodePemOnce } from '../../x509/pem.ts'
 import { parseCertificateRequest, requireRequestSignature } from '../../x509/request.ts'
 import { usageWords } from '../../x509/usages.ts'
@@ -39,7 +39,7 @@ export function certificateComplaint(certificate: string): string | undefined {
       return `only CERTIFICATE PEM blocks are allowed, found ${JSON.stringify(label)}`
     }
     if (headers) return 'no PEM block headers are permitted'
-    const complaint = refusal(() => parseCertificate(bytes))
+    const complaint = refusal(() => parseCertificateOnce(bytes))
     if (complaint) return complaint
   }
   return blocks.length === 0 ? 'must contain at least one CERTIFICATE PEM block' : undefined
