@@ -15,6 +15,9 @@ export function memoryDisk() {
         .filter(path => path.startsWith(`${directory}/`))
         .map(path => path.slice(directory.length + 1)),
     async write(path: string, data: Uint8Array | string) {
+      // As a real disk: the file is there, and empty.
+      if (this.full) files.set(path, Buffer.alloc(0))
+      if (this.full) throw Object.assign(new Error('full'), { code: 'ENOSPC' })
       files.set(path, Buffer.from(data as string))
     },
     async append(path: string, data: Uint8Array | string) {

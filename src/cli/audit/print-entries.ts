@@ -30,7 +30,8 @@ const columns: Column<AuditEntry>[] = [
 
 function sansText(entry: AuditEntry): string {
   if (entry.kind === 'start') return ''
-  return entry.sans.map(({ name, proofs }) => `${name} (${proofs[0]?.level ?? 'unproven'})`).join(', ')
+  const shown = entry.sans.map(({ name, proofs }) => `${name} (${proofs[0]?.level ?? 'unproven'})`)
+  return [...shown, ...(entry.sansLeftOut ? [`${entry.sansLeftOut} more`] : [])].join(', ')
 }
 
 const policyText = (policy: { name: string; revision: string } | undefined) =>

@@ -26,6 +26,8 @@ export interface AuditedDecision {
   reasons: readonly string[]
   message: string
   sans: readonly AuditedSan[]
+  /** Further ones that were asked for, of what was not approved. */
+  sansLeftOut?: number
   /** `revision` changes with what the policy says: generation or digest. */
   policy?: { name: string; revision: string }
   /** Who decided, where that is somebody else. */
@@ -55,8 +57,10 @@ export type AuditEntry = { seq: number; time: string; chain: string; prev: strin
 
 /** What comes before the first entry. */
 export const noHash = '0'.repeat(64)
-/** Characters of a message and of a source that are kept, and SANs of one request: what a node sends must not fill the disk. */
-const [longestText, mostSans] = [1024, 256]
+/** Characters of each text that are kept. */
+const longestText = 1024
+/** Characters of the SANs of what was not approved: what a node only asks for must not push out what was decided before. */
+const mostRefused = 4096
 
 /** The line, without a line break, and its hash. */
 export function sealEntry(entry: AuditEntry): { line: string; hash: string } {
@@ -82,15 +86,33 @@ export function openEntry(line: string): { entry: AuditEntry; hash: string } | {
   return { problem: 'is no entry' }
 }
 
-/** The decision with its parts cut to what an entry may hold. */
+/** The decision with its parts cut to what an entry may hold. All names that were approved stay. */
 export function boundedDecision(decision: AuditedDecision): AuditedDecision {
-  const { sans, message } = decision
+  const { request, outcome } = decision
+  const all = decision.sans.map(({ name, proofs }) => ({
+    name: cut(name),
+    proofs: proofs.map(({ level, source }) => ({ level, source: cut(source) })),
+  }))
+  const sans = outcome === 'Approve' ? all : fitting(all)
+  const leftOut = all.length - sans.length
+  const texts = Object.entries(decision).map(([member, value]) => [
+    member,
+    typeof value === 'string' ? cut(value) : value,
+  ])
   return {
-    ...decision,
-    message: message.slice(0, longestText),
-    sans: sans.slice(0, mostSans).map(({ name, proofs }) => ({
-      name: name.slice(0, longestText),
-      proofs: proofs.map(({ level, source }) => ({ level, source: source.slice(0, longestText) })),
-    })),
+    ...(Object.fromEntries(texts) as AuditedDecision),
+    request: { name: cut(request.name), uid: cut(request.uid) },
+    sans,
+    ...(leftOut > 0 && { sansLeftOut: leftOut }),
   }
+}
+
+const cut = (text: string) => text.slice(0, longestText)
+
+function fitting(sans: readonly AuditedSan[]): AuditedSan[] {
+  let room = mostRefused
+  return sans.filter(san => {
+    room -= JSON.stringify(san).length
+    return room >= 0
+  })
 }

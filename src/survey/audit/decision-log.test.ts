@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict'
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -9,7 +17,7 @@ import { systemDisk } from '../../host/disk.ts'
 import { generateSigner } from '../../keys/private-key.ts'
 import { createManualClock } from '../../testing/manual-clock.ts'
 import { seededRandom } from '../../testing/seeded-random.ts'
-import type { AuditedDecision } from './audit-entry.ts'
+import type { AuditEntry, AuditedDecision } from './audit-entry.ts'
 import { checkHeads } from './check-heads.ts'
 import { type DecisionLogOptions, openDecisionLog } from './decision-log.ts'
 import { readLogFiles } from './log-files.ts'
@@ -120,6 +128,32 @@ test('a full file is followed by another, the oldest go, and what is left is one
     assert.equal(report.broken, undefined)
     assert.equal(report.position?.seq, 30)
     assert.match(report.notes.join(), /begins at entry \d+; older ones were rotated away/)
+  }))
+
+test('attack: a request as large as may be takes a few KiB when it is refused; of an approved one no name is lost', () =>
+  inFolder(async path => {
+    const log = await open(path)
+    const text = 'x'.repeat(100_000)
+    const large: AuditedDecision = {
+      ...decision('a'),
+      requester: text,
+      message: text,
+      decidedBy: text,
+      sans: Array.from({ length: 1000 }, (_, n) => ({ name: `${n}.${'y'.repeat(200)}`, proofs: [] })),
+    }
+    await log.record({ ...large, outcome: 'Deny' })
+    assert.ok(statSync(path).size < 10_000, `${statSync(path).size} bytes`)
+    await log.record(large)
+    const found: AuditEntry[] = []
+    const report = verifyChain(await readLogFiles(path, systemDisk), entry => void found.push(entry))
+    assert.equal(report.broken, undefined)
+    const counts = found.map(entry =>
+      entry.kind === 'decision' ? [entry.sans.length, entry.sansLeftOut ?? 0] : [],
+    )
+    assert.deepEqual(counts.slice(1), [
+      [17, 983],
+      [1000, 0],
+    ])
   }))
 
 test('a disk that takes nothing refuses decisions, and the chain is whole when it takes them again', () =>

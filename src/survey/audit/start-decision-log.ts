@@ -47,7 +47,10 @@ export function startDecisionLog(options: StartDecisionLog): RunningDecisionLog 
     return opened
   }
 
-  /** Of the newest two files, so that a start takes no more memory than they. What is on the disk may have been cut off since: that is said at once, and goes on to be what `audit verify` finds. */
+  /**
+   * Of the newest two files, so that a start takes no more memory than they. What is on the disk may have been cut off
+   * since: that is said at once, and goes on to be what `audit verify` finds.
+   */
   async function tellDisagreement(heads: readonly SignedHead[]): Promise<void> {
     const { report, problems } = verifyAgainst(await readLogFiles(path, disk, 2), heads)
     if (report.broken) log.error('the decision log is broken', { ...report.broken })
@@ -57,8 +60,10 @@ export function startDecisionLog(options: StartDecisionLog): RunningDecisionLog 
 
   return {
     async record(decision) {
-      const opened = await opening.catch(() => {
-        opening = open()
+      const tried = opening
+      const opened = await tried.catch(() => {
+        // Once for all who wait: two that write to one file would break the chain.
+        if (opening === tried) opening = open()
         return opening
       })
       await opened.record(decision)
