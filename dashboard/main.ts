@@ -21,7 +21,7 @@ const shown: Record<ViewName, { label: string; component: () => View }> = {
   audit: { label: 'Audit', component: AuditView },
 }
 
-const themes = { auto: 'Theme: system', light: 'Theme: light', dark: 'Theme: dark' } as const
+const themes = { auto: 'system', light: 'light', dark: 'dark' } as const
 type Theme = keyof typeof themes
 const storedTheme = localStorage.getItem('rollcall.theme')
 const theme = signal<Theme>(storedTheme === 'light' || storedTheme === 'dark' ? storedTheme : 'auto')
@@ -74,7 +74,7 @@ function TopBar(): View {
     <span class="who" title=${who.value?.groups.join(', ')}>${who.value?.user}</span>
     <button type="button" class="quiet" onClick=${() => {
       theme.value = order[(order.indexOf(theme.value) + 1) % order.length] ?? 'auto'
-    }}>${themes[theme.value]}</button>
+    }}><span class="wide-text">Theme: </span>${themes[theme.value]}</button>
     <button type="button" class="quiet" onClick=${end}>Log out</button>
   </header>`
 }

@@ -29,8 +29,8 @@ const widths = [
   60, 300, 600, 1800, 3600, 7200, 21600, 43200, 86400, 172800, 604800, 1209600, 2592000, 7776000,
 ]
 
-/** About thirty buckets from now to the last end; those that have ended are not among them. */
-export function buckets(all: readonly Ending[], now: number, most = 36): Bucket[] {
+/** At most `most` buckets, and one from now to the last end; those that have ended are not among them. */
+export function buckets(all: readonly Ending[], now: number, most = 72): Bucket[] {
   const last = all.at(-1)?.life[1] ?? now
   if (last <= now) return []
   const width = widths.find(seconds => (last - now) / seconds <= most) ?? Math.ceil((last - now) / most)

@@ -45,10 +45,10 @@ function Table({ decisions }: { decisions: RecentDecision[] }): View {
       ({ seq, time, outcome, reason, message, node, sans, request, decidedBy, policy }) =>
         html`<tr key=${seq}>
           <td>${moment(Date.parse(time) / 1000)}<br /><small>no. ${seq}</small></td>
-          <td><b>${outcome}</b> ${reason}<br /><small>${message}${decidedBy ? ` By ${decidedBy}.` : ''}${policy ? ` Policy ${policy}.` : ''}</small></td>
-          <td>${node && html`<a href=${linkTo('fleet', node)}>${node}</a>`}</td>
+          <td><b>${outcome}</b> ${reason}<br /><small>${message}</small>${(decidedBy || policy) && html`<br /><small title=${policy}>by ${decidedBy || `policy ${policy.split(' ')[0]}`}</small>`}</td>
+          <td class="short">${node && html`<a href=${linkTo('fleet', node)}>${node}</a>`}</td>
           <td>${sans.map(({ name, proof }) => html`<div><code>${name}</code> <small>${proof || 'unproven'}</small></div>`)}</td>
-          <td><a href=${linkTo('requests', request)}>${request}</a></td>
+          <td class="short"><a href=${linkTo('requests', request)}>${request}</a></td>
         </tr>`,
     )}</tbody></table></div>`
 }

@@ -19,12 +19,12 @@ export function RequestPanel({ name }: { name: string }): View {
   return html`<${Panel} title=${name} of=${name} onClose=${() => go('requests')}>
     ${error && html`<p class="notice bad" role="alert">${error}</p>`}
     ${!value && !error && html`<p class="muted">Looking …</p>`}
-    ${value && html`<${Why} shown=${value} /><${Names} shown=${value} /><${DecisionForm} shown=${value} again=${again} /><${Details} shown=${value} />`}
+    ${value && html`<${Why} shown=${value} /><${Names} shown=${value} /><${DecisionForm} shown=${value} again=${again} /><${Commands} explanation=${value.explanation} /><${Details} shown=${value} />`}
   <//>`
 }
 
 function Why({ shown: { explanation } }: { shown: ShownRequest }): View {
-  const { state, summary, waitsFor, evidence, commands, unchecked } = explanation
+  const { summary, waitsFor, evidence, unchecked } = explanation
   return html`<section class="card">
     <h3>Why</h3>
     <p class="lead">${summary}</p>
@@ -34,8 +34,15 @@ function Why({ shown: { explanation } }: { shown: ShownRequest }): View {
       html`<ul class="evidence">${evidence.map(({ fact, source }) => html`<li>${fact}<small>${source}</small></li>`)}</ul>`
     }
     ${unchecked.map(what => html`<p class="muted">Not looked at: ${what}</p>`)}
-    ${state !== 'Issued' && commands.map(command => html`<${CommandLine} ...${command} />`)}
   </section>`
+}
+
+function Commands({ explanation: { commands } }: Pick<ShownRequest, 'explanation'>): View {
+  if (commands.length === 0) return null
+  return html`<details class="card">
+    <summary>In a terminal</summary>
+    ${commands.map(command => html`<${CommandLine} ...${command} />`)}
+  </details>`
 }
 
 function Names({ shown: { claims, node, problem } }: { shown: ShownRequest }): View {

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals'
-import { counts, now, requestList } from '../fleet.ts'
+import { useEffect } from 'preact/hooks'
+import { counts, now, requestList, requests } from '../fleet.ts'
 import { html, type View } from '../html.ts'
 import { duration } from '../model/format.ts'
 import type { RequestRow } from '../model/rows.ts'
@@ -19,6 +20,9 @@ type Group = keyof typeof groups
 
 const group = signal<Group>('open')
 
+const contains = (of: Group, state: RequestRow['state']) =>
+  (groups[of].states as readonly string[]).includes(state)
+
 const countOf = (of: Group) => groups[of].states.reduce((sum, state) => sum + (counts.value[state] ?? 0), 0)
 
 /** How many wait for somebody: shown beside the view's name. */
@@ -26,13 +30,18 @@ export const openRequests = (): number => countOf('open')
 
 /** Who asks for what, and who waits for whom. */
 export function RequestsView(): View {
-  const states: readonly string[] = groups[group.value].states
-  const rows = requestList.value.filter(({ state }) => states.includes(state))
+  const rows = requestList.value.filter(({ state }) => contains(group.value, state))
   // What waits longest comes first, what was answered last comes first.
   rows.sort((a, b) =>
     group.value === 'open' ? a.created - b.created : (b.at ?? b.created) - (a.at ?? a.created),
   )
   const { name } = route.value
+  const opened = name === undefined ? undefined : requests.get(name)
+  useEffect(() => {
+    // Whoever comes by a link finds the request in the list, too.
+    const its = opened && (Object.keys(groups) as Group[]).find(of => contains(of, opened.state))
+    if (its) group.value = its
+  }, [name, opened !== undefined])
   const total = countOf(group.value)
   return html`<div class=${`split${name ? ' with-panel' : ''}`}>
     <section class="list" aria-labelledby="requests-title">
@@ -56,7 +65,7 @@ export function RequestsView(): View {
               items=${rows}
               keyOf=${(row: RequestRow) => row.uid}
               minWidth=${4000}
-              rowHeight=${76}
+              rowHeight=${92}
               render=${(row: RequestRow) => html`<${Line} row=${row} />`}
               onOpen=${(row: RequestRow) => go('requests', row.name)}
             />`

@@ -7,6 +7,7 @@ import type { Api } from '../apiserver/api.ts'
 import { type ApiOptions, createApi } from '../apiserver/create-api.ts'
 import { inProcessTransport } from '../apiserver/in-process-transport.ts'
 import { createObjectReader } from '../apiserver/object-reader.ts'
+import type { ObjectReader } from '../apiserver/reader.ts'
 import { allResources } from '../apiserver/resources/index.ts'
 import { createMemoryStore } from '../apiserver/storage/memory-store.ts'
 import { seed } from '../cluster/seed.ts'
@@ -14,7 +15,7 @@ import { type Seed, seedNamespaces, seedObjects } from '../cluster/seed-objects.
 import { generateSigner } from '../keys/private-key.ts'
 import { issueCertificate } from '../keys/self-signed.ts'
 import { createClient, type KubeClient } from '../kube/client.ts'
-import type { Transport } from '../kube/transport.ts'
+import type { Peer, Transport } from '../kube/transport.ts'
 import { type KubeObject, type PolicyRule, type RoleBinding, resources, type Secret } from '../kube/types.ts'
 import { type Log, silentLog } from '../ports.ts'
 import type { Authority } from '../sign/authority.ts'
@@ -31,12 +32,15 @@ const bootstrapToken = { id: 'abcdef', secret: '0123456789abcdef' }
 
 export interface EmbeddedCluster {
   api: Api
+  reader: ObjectReader
   clock: ManualClock
   ca: Authority & { pem: string }
   /** A member of system:masters. */
   admin: KubeClient
   /** A client that holds a certificate of this user. */
   as(username: string, ...groups: string[]): Promise<KubeClient>
+  /** What its connection tells of this user. */
+  peerOf(username: string, ...groups: string[]): Promise<Peer>
   /** The same, for requests that a client does not make. */
   transportAs(username: string, ...groups: string[]): Promise<Transport>
   node(name: string): Promise<KubeClient>
@@ -63,7 +67,7 @@ export async function startEmbeddedCluster(
   const own = { store, reader, access, resources: allResources, clock, random, log, tokens }
   const api = createApi({ ...own, ...more })
 
-  const transportAs: EmbeddedCluster['transportAs'] = async (username, ...groups) => {
+  const peerOf: EmbeddedCluster['peerOf'] = async (username, ...groups) => {
     const pem = await issueCertificate({
       ca,
       subject: nameOf({ commonName: username, organizations: groups }),
@@ -73,9 +77,10 @@ export async function startEmbeddedCluster(
       random,
       extensions: { keyUsage: ['digitalSignature'], extendedKeyUsage: [oids.clientAuth] },
     })
-    const certificates = decodePem(pem).map(block => block.bytes)
-    return inProcessTransport(api, { certificates, remoteAddress: '127.0.0.1' })
+    return { certificates: decodePem(pem).map(block => block.bytes), remoteAddress: '127.0.0.1' }
   }
+  const transportAs: EmbeddedCluster['transportAs'] = async (...user) =>
+    inProcessTransport(api, await peerOf(...user))
   const as: EmbeddedCluster['as'] = async (...user) => createClient(await transportAs(...user))
   const admin = await as('admin', 'system:masters')
   // Namespaces come first: roles and secrets need theirs.
@@ -90,10 +95,12 @@ export async function startEmbeddedCluster(
 
   return {
     api,
+    reader,
     clock,
     ca,
     admin,
     as,
+    peerOf,
     transportAs,
     node: name => as(`system:node:${name}`, 'system:nodes'),
     bootstrapper: createClient(inProcessTransport(api, anonymous, { authorization })),

@@ -1,6 +1,6 @@
 import type { Api } from '../../apiserver/api.ts'
 import { inProcessTransport } from '../../apiserver/in-process-transport.ts'
-import { createClient, type KubeClient } from '../../kube/client.ts'
+import { createClient, isStatus, type KubeClient } from '../../kube/client.ts'
 import type { ApiRequest, Peer } from '../../kube/transport.ts'
 import { type KubeObject, type ResourceRef, resources, type UserInfo } from '../../kube/types.ts'
 import { type Credential, isSessionToken, type Session, type Sessions } from './sessions.ts'
@@ -38,6 +38,10 @@ function credentialHeaders({ headers }: ApiRequest): Record<string, string> {
   return Object.fromEntries(proving)
 }
 
+interface SelfSubjectReview extends KubeObject {
+  status?: { userInfo?: UserInfo }
+}
+
 const selfSubjectReviews: ResourceRef = {
   group: 'authentication.k8s.io',
   version: 'v1',
@@ -46,19 +50,20 @@ const selfSubjectReviews: ResourceRef = {
   namespaced: false,
 }
 
+const nobody: UserInfo = { username: 'system:anonymous', groups: [] }
+
 /** As the API knows him. Rejects with an ApiStatusError 401 for a credential that is good for nobody. */
 export async function identityOf({ client }: Viewer): Promise<UserInfo> {
-  const review = {
-    apiVersion: 'authentication.k8s.io/v1',
-    kind: 'SelfSubjectReview',
-    metadata: { name: '' },
+  const apiVersion = 'authentication.k8s.io/v1'
+  const review: SelfSubjectReview = { apiVersion, kind: 'SelfSubjectReview', metadata: { name: '' } }
+  try {
+    const { status } = await client.create<SelfSubjectReview>(selfSubjectReviews, review)
+    return status?.userInfo ?? nobody
+  } catch (error) {
+    // Whoever is logged in may ask who he is.
+    if (isStatus(error, 'Forbidden')) return nobody
+    throw error
   }
-  const { status } = await client.create<KubeObject & { status?: { userInfo?: UserInfo } }>(
-    selfSubjectReviews,
-    review,
-  )
-  const anonymous: UserInfo = { username: 'system:anonymous', groups: [] }
-  return status?.userInfo ?? anonymous
 }
 
 export interface Right {

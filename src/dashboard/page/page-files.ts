@@ -49,8 +49,8 @@ export function pageFiles(disk: Pick<Disk, 'read'>): PageFiles {
       if (systemCode(error) === 'ENOENT') return undefined
       throw error
     })
-    // Only what is there is kept: anybody may ask for anything.
-    if (file) served.set(path, file)
+    // Only what is there is kept, since anybody may ask for anything; and no source, so that a change is seen at once.
+    if (file && !fromSource) served.set(path, file)
     return file
   }
 }
