@@ -7,6 +7,7 @@ import type { Command } from 'commander'
 import { derOf, type ExaminedCluster, startExaminedCluster } from '../doctor/testing/examined-cluster.ts'
 import { RollcallError } from '../errors.ts'
 import { systemDisk } from '../host/disk.ts'
+import { systemMachine } from '../host/machine.ts'
 import { resources } from '../kube/types.ts'
 import { connectUndici } from '../kube/undici-transport.ts'
 import { runCommand } from '../testing/command-run.ts'
@@ -29,6 +30,7 @@ after(async () => {
 
 const ports = {
   disk: systemDisk,
+  machine: systemMachine,
   connect: connectUndici,
   lookAtTls: async (where: { host: string; port: number }) => ({
     ...where,

@@ -6,9 +6,11 @@ import { checkPages } from '../doctor/check-page.ts'
 import { diagnose, exitCodeOf, type Report } from '../doctor/diagnose.ts'
 import { gatherCluster } from '../doctor/gather/gather-cluster.ts'
 import { gatherNode, type NodeFiles } from '../doctor/gather/gather-node.ts'
+import type { Machine } from '../doctor/gather/machine.ts'
 import type { LookAtTls } from '../doctor/gather/ports.ts'
 import { RollcallError, systemCode } from '../errors.ts'
 import { systemDisk } from '../host/disk.ts'
+import { systemMachine } from '../host/machine.ts'
 import type { Connect } from '../kube/transport.ts'
 import { connectUndici } from '../kube/undici-transport.ts'
 import type { Disk } from '../ports.ts'
@@ -20,11 +22,17 @@ import { withApi } from './with-api.ts'
 
 export interface DoctorPorts {
   disk: Disk
+  machine: Machine
   connect: Connect
   lookAtTls: LookAtTls
 }
 
-const systemPorts: DoctorPorts = { disk: systemDisk, connect: connectUndici, lookAtTls }
+const systemPorts: DoctorPorts = {
+  disk: systemDisk,
+  machine: systemMachine,
+  connect: connectUndici,
+  lookAtTls,
+}
 
 interface DoctorFlags extends ConnectionFlags {
   output: OutputFormat
@@ -90,18 +98,22 @@ function registerNode(doctor: Command, io: CommandIo, ports: DoctorPorts): void 
       'the kubeconfig that it joins with',
       '/etc/kubernetes/bootstrap-kubelet.conf',
     )
-  addOutputOption(command).action(
-    async ({ output, certDir, kubeconfig, bootstrapKubeconfig, config }: NodeFlags) => {
-      const files: NodeFiles = {
-        certDirectory: certDir,
-        kubeconfig,
-        bootstrapKubeconfig,
-        kubeletConfig: config,
-      }
-      const artifacts = await gatherNode(files, ports)
-      show(io, output, diagnose(`the node with ${certDir}`, artifacts, io.clock.now(), allChecks))
-    },
-  )
+    .option('--config <file>', 'the KubeletConfiguration', '/var/lib/kubelet/config.yaml')
+    .option('--kubelet-flags <file>', "kubeadm's flags of the kubelet", '/var/lib/kubelet/kubeadm-flags.env')
+    .option('--signing-cert <file>', 'what the signer on this node signs with', '/etc/kubernetes/pki/ca.crt')
+    .option('--signing-key <file>', 'the key that belongs to it', '/etc/kubernetes/pki/ca.key')
+  addOutputOption(command).action(async ({ output, ...flags }: NodeFlags) => {
+    const files: NodeFiles = {
+      certDirectory: flags.certDir,
+      kubeconfig: flags.kubeconfig,
+      bootstrapKubeconfig: flags.bootstrapKubeconfig,
+      kubeletConfig: flags.config,
+      kubeletFlags: flags.kubeletFlags,
+      signing: { certificate: flags.signingCert, key: flags.signingKey },
+    }
+    const artifacts = await gatherNode(files, ports)
+    show(io, output, diagnose(`the node with ${flags.certDir}`, artifacts, io.clock.now(), allChecks))
+  })
 }
 
 function registerExplain(doctor: Command, io: CommandIo): void {
@@ -124,6 +136,9 @@ interface NodeFlags {
   kubeconfig: string
   bootstrapKubeconfig: string
   config: string
+  kubeletFlags: string
+  signingCert: string
+  signingKey: string
 }
 
 async function gather(

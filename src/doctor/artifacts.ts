@@ -120,6 +120,57 @@ export interface KubeletConfigFacts {
   rotateCertificates: boolean
   serverTLSBootstrap: boolean
   tlsCertFile?: string
+  /** authentication.x509.clientCAFile, by which it trusts the API server's client certificate. */
+  clientCaFile?: { path: string /** PEM; absent: it cannot be read. */; certificates?: string }
+}
+
+/** A program of the control plane that runs as a pod, with those of its flags that are about certificates. */
+export interface ControlPlaneProgram {
+  program: 'kube-apiserver' | 'kube-controller-manager'
+  pod: string
+  flags: Record<string, string>
+}
+
+/** A server that the API server calls: an extension API server or a webhook. */
+export interface CalledServer {
+  object: string
+  /** PEM; absent: none is given, so the API server's own roots count. */
+  caBundle?: string
+  /** Reason and message, where the API says that it is not available. */
+  unavailable?: string
+}
+
+/** What cluster-info tells about the bootstrap token of a node, without the token. */
+export interface TokenProof {
+  tokenId: string
+  /** Whether a token of this id signed it. */
+  signed: boolean
+  /** Whether it did so with the secret part that the node has. */
+  secretFits: boolean
+}
+
+/** The files by which a signer on this node signs. */
+export interface SigningFiles {
+  certificate: string
+  key: string
+  /** PEM. */
+  certificates: string
+  /** Absent: there is no key, or no certificate. */
+  keyMatches?: boolean
+}
+
+export interface NodeName {
+  name: string
+  /** Where it comes from. */
+  source: string
+}
+
+export interface DiskSpace {
+  path: string
+  freeBytes: number
+  /** Inodes. */
+  freeFiles: number
+  readOnly: boolean
 }
 
 /** What the API answered to the bootstrap credential. */
@@ -152,6 +203,11 @@ export interface Artifacts {
   /** Whether there was a TLS handshake with the API server at all. */
   apiReach: ApiReach
   probes: NodeProbe[]
+  /** Each API server by its own address. */
+  apiServers: Served[]
+  /** Programs of the control plane that are pods. */
+  controlPlane: ControlPlaneProgram[]
+  calledServers: CalledServer[]
   /** RFC 3339, whole seconds: the API's clock and ours at the same moment. */
   clocks: { server: string; local: string }
   /** Our own client certificate, PEM. */
@@ -161,6 +217,10 @@ export interface Artifacts {
   bootstrapKubeconfig: KubeconfigFile
   bootstrapAttempt: BootstrapAttempt
   kubeletConfig: KubeletConfigFacts
+  tokenProof: TokenProof
+  signingFiles: SigningFiles
+  nodeName: NodeName
+  diskSpace: DiskSpace
 }
 
 export type ArtifactName = keyof Artifacts
@@ -182,6 +242,9 @@ export const artifactNames = [
   'apiServing',
   'apiReach',
   'probes',
+  'apiServers',
+  'controlPlane',
+  'calledServers',
   'clocks',
   'ownCertificate',
   'certDirectory',
@@ -189,32 +252,15 @@ export const artifactNames = [
   'bootstrapKubeconfig',
   'bootstrapAttempt',
   'kubeletConfig',
+  'tokenProof',
+  'signingFiles',
+  'nodeName',
+  'diskSpace',
 ] as const satisfies readonly ArtifactName[]
 
 /** All artifacts as not asked for; a gatherer fills in its own. */
 export function nothingGathered(reason: string): GatheredArtifacts {
   const none = { status: 'notAsked', reason } as const
-  return {
-    requests: none,
-    nodes: none,
-    nodeLeases: none,
-    controllerLeases: none,
-    events: none,
-    rootCertificates: none,
-    clusterInfo: none,
-    clientTrust: none,
-    bootstrapTokens: none,
-    joinAccess: none,
-    requesterAccess: none,
-    apiServing: none,
-    apiReach: none,
-    probes: none,
-    clocks: none,
-    ownCertificate: none,
-    certDirectory: none,
-    kubeconfig: none,
-    bootstrapKubeconfig: none,
-    bootstrapAttempt: none,
-    kubeletConfig: none,
-  }
+  // Object.fromEntries forgets the names; robustness.test.ts holds that there is each.
+  return Object.fromEntries(artifactNames.map(name => [name, none])) as GatheredArtifacts
 }

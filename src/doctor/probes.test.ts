@@ -6,7 +6,7 @@ import { serveHttps } from '../agent/serve-https.ts'
 import type { ServingPair } from '../agent/serving.ts'
 import { generateSigner } from '../keys/private-key.ts'
 import { issueCertificate, selfSignedCa } from '../keys/self-signed.ts'
-import { type KubeNode, resources } from '../kube/types.ts'
+import { type KubeNode, type KubeObject, resources } from '../kube/types.ts'
 import { authorityOf } from '../sign/authority.ts'
 import { ip } from '../testing/judged-request.ts'
 import { seededRandom } from '../testing/seeded-random.ts'
@@ -173,6 +173,40 @@ test(
     await whileServing(cluster, plain(await serving(cluster, { node: 'worker-7' })), async () => {
       const { findings } = await cluster.finds('G12', [], { probe: true })
       assert.match(findings[0]?.cause ?? '', /Node worker-7 answers at the address of Node worker-3/)
+    })
+  }),
+)
+
+test(
+  'Z03: a node that is Ready and answers nowhere',
+  onFleet(async cluster => {
+    await nodeAt(cluster, 1)
+    const node = await cluster.admin.get<KubeNode>(resources.nodes, { name: 'worker-3' })
+    const ready = { type: 'Ready', status: 'True', reason: 'KubeletReady', message: '' } as const
+    const changed = { ...node, status: { ...node.status, conditions: [ready] } }
+    await cluster.admin.update(resources.nodes, changed, { subresource: 'status' })
+    const { findings } = await cluster.finds('Z03', [], { probe: true })
+    assert.match(findings[0]?.evidence[0]?.value ?? '', /ECONNREFUSED/)
+  }),
+)
+
+test(
+  'G02: kube-apiserver verifies, and a node still signs for itself',
+  onFleet(async cluster => {
+    const flags = ['--kubelet-certificate-authority=/ca.crt', '--enable-bootstrap-token-auth=true']
+    const pod: KubeObject & { spec: object } = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'kube-apiserver-cp-1', namespace: 'kube-system', labels: { tier: 'control-plane' } },
+      spec: { containers: [{ name: 'kube-apiserver', image: 'x', command: ['kube-apiserver', ...flags] }] },
+    }
+    await cluster.admin.create(resources.pods, pod)
+    const { clock } = cluster
+    const template = selfSignedTemplate('worker-3', 'ECDSA-P256')
+    const pair = await issueSelfSigned(template, 'ECDSA-P256', { clock, random: seededRandom(76) })
+    await whileServing(cluster, pair, async () => {
+      const report = await cluster.finds('G02', [], { probe: true })
+      assert.ok(report.explained.some(({ id, by }) => id === 'B11' && by === 'G02'))
     })
   }),
 )

@@ -268,3 +268,47 @@ test(
     )
   }),
 )
+
+test(
+  'C06: an approver that asks DNS',
+  onQuietCluster(async cluster => {
+    await lonelyNode(cluster)
+    const name = await cluster.ask({ by: await cluster.node('worker-1'), ...own })
+    await cluster.decide(name, 'Denied', 'lookup worker-1 on 10.96.0.10:53: no such host')
+    const report = await cluster.finds('C06')
+    assert.deepEqual(report.explained, [{ id: 'C09', by: 'C06', count: 1 }])
+  }),
+)
+
+test(
+  'C11: the older of two requests is approved after the node gave it up',
+  onQuietCluster(async cluster => {
+    await lonelyNode(cluster)
+    await cluster.start({ only: ['signing'] })
+    const node = await cluster.node('worker-1')
+    const old = await cluster.ask({ by: node, node: 'worker-1' })
+    await later(cluster, 16 * minute)
+    await cluster.ask({ by: node, node: 'worker-1' })
+    assert.ok(!ids(await cluster.examine()).includes('C11'), 'nobody decided yet')
+    await cluster.decide(old, 'Approved', 'KubectlApprove')
+    const { findings } = await cluster.finds('C11')
+    assert.match(findings[0]?.evidence[0]?.value ?? '', /^approved after 16m/)
+  }),
+)
+
+test(
+  'C15: an approver that decided is silent for a hundred nodes',
+  onQuietCluster(async cluster => {
+    await lonelyNode(cluster)
+    const first = await cluster.ask({ by: await cluster.node('worker-1'), ...own })
+    await cluster.decide(first, 'Approved', 'AutoApproved')
+    await cluster.start({ only: ['signing'] })
+    for (let n = 0; n < 101; n++) await cluster.ask({ by: cluster.bootstrapper, node: `new-${n}` })
+    await later(cluster, 6 * minute)
+    assert.ok(ids(await cluster.examine()).includes('C03'), 'nobody was seen to approve such requests')
+    const client = await cluster.ask({ by: cluster.bootstrapper, node: 'new-200' })
+    await cluster.decide(client, 'Approved', 'AutoApproved')
+    const report = await cluster.finds('C15')
+    assert.deepEqual(report.explained, [{ id: 'C03', by: 'C15', count: 101 }])
+  }),
+)

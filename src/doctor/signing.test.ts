@@ -4,7 +4,13 @@ import { test } from 'node:test'
 import { generateSigner } from '../keys/private-key.ts'
 import { issueCertificate, selfSignedCa } from '../keys/self-signed.ts'
 import { formatMicroTime } from '../kube/time-format.ts'
-import { type CertificateSigningRequest, type Lease, resources, signerNames } from '../kube/types.ts'
+import {
+  type CertificateSigningRequest,
+  type KubeNode,
+  type Lease,
+  resources,
+  signerNames,
+} from '../kube/types.ts'
 import { authorityOf } from '../sign/authority.ts'
 import { calm } from '../testing/controlled-cluster.ts'
 import { seededRandom } from '../testing/seeded-random.ts'
@@ -235,3 +241,96 @@ async function publish(cluster: ExaminedCluster, pem: string): Promise<void> {
     })
   }
 }
+
+test(
+  'D09: Amazon EKS signs no client certificates',
+  onQuietCluster(async cluster => {
+    await cluster.register('worker-1', [['InternalIP', '10.0.0.11']])
+    const node = await cluster.admin.get<KubeNode>(resources.nodes, { name: 'worker-1' })
+    const nodeInfo = {
+      ...Object.fromEntries(infoFields.map(field => [field, ''])),
+      kubeletVersion: 'v1.30.4-eks-a737599',
+    }
+    const changed = { ...node, status: { ...node.status, nodeInfo } }
+    await cluster.admin.update(resources.nodes, changed, { subresource: 'status' })
+    const name = await cluster.ask({ by: await cluster.node('worker-1'), node: 'worker-1' })
+    await cluster.decide(name, 'Approved', 'KubectlApprove')
+    cluster.clock.step(2 * minute)
+    await cluster.beat('worker-1')
+    const report = await cluster.finds('D09')
+    assert.deepEqual(report.explained, [{ id: 'D01', by: 'D09', count: 1 }])
+  }),
+)
+
+test(
+  'B15: a kubelet of before certificates.k8s.io/v1',
+  onFleet(async cluster => {
+    const node = await cluster.admin.get<KubeNode>(resources.nodes, { name: 'worker-1' })
+    const nodeInfo = {
+      ...Object.fromEntries(infoFields.map(field => [field, ''])),
+      kubeletVersion: 'v1.18.20',
+    }
+    const changed = { ...node, status: { ...node.status, nodeInfo } }
+    await cluster.admin.update(resources.nodes, changed, { subresource: 'status' })
+    await cluster.finds('B15')
+  }),
+)
+
+test(
+  'D10: the token that holds the signing key is gone',
+  onQuietCluster(async cluster => {
+    const problem = 'no token "ca" in any slot of the PKCS#11 module (CKR_TOKEN_NOT_PRESENT)'
+    const away = { current: () => undefined, problem: () => problem, onChange: () => () => {} }
+    await cluster.start({ only: ['signing'], signers: { [signerNames.kubeletServing]: away } })
+    await approvedRequest(cluster)
+    await calm()
+    cluster.clock.step(2 * minute)
+    await cluster.beat('worker-1')
+    const report = await cluster.finds('D10')
+    assert.match(report.findings[0]?.evidence[0]?.value ?? '', /CKR_TOKEN_NOT_PRESENT/)
+    assert.deepEqual(report.explained, [{ id: 'D01', by: 'D10', count: 1 }])
+  }),
+)
+
+test(
+  'D12: two signers with different CAs take turns; a CA that was changed once is none',
+  onQuietCluster(async cluster => {
+    const now = cluster.clock.now()
+    const signer = generateSigner('Ed25519', seededRandom(38))
+    const times = { notBefore: now - day, notAfter: now + 3650 * day }
+    const pem = await selfSignedCa({ commonName: 'other', signer, ...times, random: seededRandom(39) })
+    await publish(cluster, pem)
+    const other = authorityOf(pem, signer)
+    await cluster.register('worker-1', [['InternalIP', '10.0.0.11']])
+    for (const [turn, ca] of [cluster.ca, other, cluster.ca].entries()) {
+      if (turn === 2) assert.deepEqual((await cluster.examine()).findings, [])
+      const leaf = await issueCertificate({
+        ca,
+        subject: nameOf({ commonName: 'system:node:worker-1', organizations: ['system:nodes'] }),
+        spki: signer.publicKey,
+        notBefore: now + turn * 1000,
+        notAfter: now + day,
+        random: seededRandom(33),
+        extensions: { keyUsage: ['digitalSignature'], extendedKeyUsage: [oids.clientAuth] },
+      })
+      const name = await cluster.ask({ by: await cluster.node('worker-1'), node: 'worker-1' })
+      await cluster.decide(name, 'Approved', 'KubectlApprove')
+      cluster.clock.step(1000)
+      await write(cluster, name, leaf)
+    }
+    await cluster.finds('D12')
+  }),
+)
+
+const infoFields = [
+  'machineID',
+  'systemUUID',
+  'bootID',
+  'kernelVersion',
+  'osImage',
+  'containerRuntimeVersion',
+  'kubeletVersion',
+  'kubeProxyVersion',
+  'operatingSystem',
+  'architecture',
+]

@@ -4,6 +4,7 @@ import { generateSigner } from '../keys/private-key.ts'
 import { selfSignedCa } from '../keys/self-signed.ts'
 import { type ConfigMap, resources } from '../kube/types.ts'
 import { seededRandom } from '../testing/seeded-random.ts'
+import { signingAuthority } from '../testing/signing-authority.ts'
 import { type ExaminedCluster, onFleet, serverCertificate } from './testing/examined-cluster.ts'
 
 const day = 86_400_000
@@ -88,7 +89,9 @@ test(
   'I11: a CA that ends within weeks; not where its successor is published',
   onFleet(async cluster => {
     await publish(cluster, await otherCa(cluster, cluster.clock.now() + 20 * day))
-    assert.equal((await cluster.finds('I11')).findings[0]?.severity, 'critical')
+    // What the API server presents is of another CA than this one, which is another fault.
+    const { findings } = await cluster.finds('I11', ['I01'])
+    assert.equal(findings.find(({ id }) => id === 'I11')?.severity, 'critical')
     await publish(cluster, (await otherCa(cluster, cluster.clock.now() + 20 * day)) + cluster.ca.pem)
     assert.deepEqual((await cluster.examine()).findings, [])
   }),
@@ -100,7 +103,7 @@ test(
     await publish(cluster, await otherCa(cluster, cluster.clock.now() + 20 * day))
     cluster.clock.step(60_000)
     await cluster.beat('worker-1')
-    await cluster.finds('I11', ['Z07'])
+    await cluster.finds('I11', ['I01'])
   }),
 )
 
@@ -113,5 +116,37 @@ test(
       notAfter: now + day,
     })
     await cluster.finds('Z05', [], { ownCertificate })
+  }),
+)
+
+test(
+  'I01: the API server presents a CA that nobody was given',
+  onFleet(async cluster => {
+    const next = await signingAuthority(cluster.clock.now(), 92)
+    const { clock } = cluster
+    cluster.serves.chain = await serverCertificate({ ca: next, clock }, { dnsNames: ['cluster.example'] })
+    const report = await cluster.finds('I01')
+    assert.equal(report.findings[0]?.severity, 'critical')
+    await publish(cluster, cluster.ca.pem + next.pem)
+    assert.ok(!(await cluster.examine()).findings.some(({ id }) => id === 'I01'), 'once it is published')
+  }),
+)
+
+test(
+  'I18: our kubeconfig is of the CA before',
+  onFleet(async cluster => {
+    const before = await signingAuthority(cluster.clock.now(), 93)
+    await cluster.admin.create<ConfigMap>(resources.configMaps, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'extension-apiserver-authentication', namespace: 'kube-system' },
+      data: { 'client-ca-file': before.pem + cluster.ca.pem },
+    })
+    const { clock } = cluster
+    const notBefore = clock.now() - 9 * day
+    const old = await serverCertificate({ ca: before, clock }, { commonName: 'kubernetes-admin', notBefore })
+    await cluster.finds('I18', [], { ownCertificate: old })
+    const own = await serverCertificate(cluster, { commonName: 'kubernetes-admin', notBefore })
+    assert.deepEqual((await cluster.examine({ ownCertificate: own })).findings, [])
   }),
 )

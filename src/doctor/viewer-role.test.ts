@@ -6,7 +6,7 @@ import { inProcessTransport } from '../apiserver/in-process-transport.ts'
 import { issueCertificate } from '../keys/self-signed.ts'
 import { createClient, isStatus, type KubeClient } from '../kube/client.ts'
 import type { Transport } from '../kube/transport.ts'
-import { type ClusterRole, type RoleBinding, resources } from '../kube/types.ts'
+import { type ClusterRole, type Role, type RoleBinding, resources } from '../kube/types.ts'
 import { seededRandom } from '../testing/seeded-random.ts'
 import { nameOf } from '../x509/name.ts'
 import { oids } from '../x509/oid.ts'
@@ -58,14 +58,14 @@ test(
     )
     assert.deepEqual(
       refused.map(([name]) => name),
-      ['bootstrapTokens'],
+      ['bootstrapTokens', 'controlPlane'],
     )
     const report = await cluster.examine({ client })
     assert.deepEqual(report.findings, [])
     const skipped = report.checks.filter(({ status }) => status === 'SKIP')
     assert.deepEqual(
       skipped.map(({ id }) => id),
-      ['A01', 'A03', 'A04', 'A05', 'A06', 'A08'],
+      ['A01', 'A03', 'A04', 'A05', 'A06', 'A07', 'A08', 'E20', 'G03'],
     )
     assert.equal(exitCodeOf(report), 4)
   }),
@@ -91,6 +91,18 @@ test(
     await assert.rejects(client.delete(resources.nodes, { name: 'worker-1' }), forbidden)
     const writing = role.rules?.filter(({ resources: of }) => !of?.includes('subjectaccessreviews'))
     assert.deepEqual([...new Set(writing?.flatMap(({ verbs }) => verbs))].sort(), ['get', 'list', 'watch'])
+  }),
+)
+
+test(
+  'with the role rollcall-control-plane-viewer it sees how the control plane was started',
+  onFleet(async cluster => {
+    const url = new URL('../../deploy/rbac/rollcall-control-plane-viewer.yaml', import.meta.url)
+    const { metadata, rules = [] }: Role = parse(readFileSync(url, 'utf8'))
+    await bind(cluster, 'viewer')
+    await cluster.grant('viewer', rules, metadata.namespace)
+    const { controlPlane } = await cluster.gather({ client: await actingAs(cluster, 'viewer') })
+    assert.deepEqual(controlPlane, { status: 'ok', value: [] })
   }),
 )
 

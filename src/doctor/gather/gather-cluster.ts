@@ -3,8 +3,11 @@ import { isControllerLease } from '../../survey/csr-facts.ts'
 import { type GatheredArtifacts, nothingGathered } from '../artifacts.ts'
 import { askAccess, joinQuestions, requesterQuestions } from './access.ts'
 import { lookAtServer } from './api-server.ts'
+import { lookAtApiServers } from './api-servers.ts'
 import { andThen, attempt, attemptOptional } from './attempt.ts'
+import { listCalledServers } from './ca-bundles.ts'
 import { compareClocks } from './clocks.ts'
+import { listControlPlanePrograms } from './control-plane-flags.ts'
 import { listEvents, listLeases, listNodes, listRequests } from './objects.ts'
 import type { GatherPorts, LookAtTls } from './ports.ts'
 import { probeNodes } from './probes.ts'
@@ -27,17 +30,19 @@ export async function gatherCluster(
   { clock, lookAtTls }: GatherPorts,
 ): Promise<GatheredArtifacts> {
   const gathered = nothingGathered('found on a node only: rollcall doctor node')
-  const [requests, nodes, clusterInfo, bootstrapTokens, others] = await Promise.all([
+  const [requests, nodes, clusterInfo, bootstrapTokens, others, controlPlane] = await Promise.all([
     attempt(() => listRequests(client)),
     attempt(() => listNodes(client)),
     attemptOptional(() => readClusterInfo(client), 'ConfigMap kube-public/cluster-info'),
     attempt(() => listBootstrapTokens(client)),
     gatherIndependent(client, server, { clock, lookAtTls }),
+    gatherControlPlane(client, lookAtTls),
   ])
   const tokens = bootstrapTokens.status === 'ok' ? bootstrapTokens.value : undefined
   return {
     ...gathered,
     ...others,
+    ...controlPlane,
     requests,
     nodes,
     clusterInfo,
@@ -52,6 +57,18 @@ export async function gatherCluster(
       : { status: 'absent', reason: 'the kubeconfig has no client certificate' },
     probes: await probesOf(nodes, probe, lookAtTls),
   }
+}
+
+async function gatherControlPlane(
+  client: KubeClient,
+  lookAtTls: LookAtTls,
+): Promise<Partial<GatheredArtifacts>> {
+  const [controlPlane, apiServers, calledServers] = await Promise.all([
+    attempt(() => listControlPlanePrograms(client)),
+    attempt(() => lookAtApiServers(client, lookAtTls)),
+    attempt(() => listCalledServers(client)),
+  ])
+  return { controlPlane, apiServers, calledServers }
 }
 
 async function gatherIndependent(

@@ -1,17 +1,23 @@
-import { RollcallError } from '../../errors.ts'
+import { RollcallError, systemCode } from '../../errors.ts'
 import { ApiStatusError, createClient } from '../../kube/client.ts'
 import type { Connect } from '../../kube/transport.ts'
 import {
   type BootstrapAttempt,
+  type DiskSpace,
   type Gathered,
   type GatheredArtifacts,
   nothingGathered,
+  type TokenProof,
 } from '../artifacts.ts'
 import { lookAtServer } from './api-server.ts'
+import { proveToken } from './bootstrap-token-proof.ts'
 import { type ReadOnlyDisk, readCertDirectory } from './cert-directory.ts'
 import { type ReadKubeconfig, readKubeconfigFile } from './kubeconfig-file.ts'
 import { readKubeletConfig } from './kubelet-config.ts'
+import type { Machine } from './machine.ts'
+import { readNodeName } from './node-name.ts'
 import type { LookAtTls } from './ports.ts'
+import { readSigningFiles } from './signing-files.ts'
 
 export interface NodeFiles {
   certDirectory: string
@@ -19,9 +25,14 @@ export interface NodeFiles {
   bootstrapKubeconfig: string
   /** KubeletConfiguration; one that is not there is no fault. */
   kubeletConfig: string
+  /** What the signer signs with, where this node is one of the control plane. */
+  signing: { certificate: string; key: string }
+  /** kubeadm's flags of the kubelet. */
+  kubeletFlags: string
 }
 
 export interface NodePorts {
+  machine: Machine
   disk: ReadOnlyDisk
   connect: Connect
   lookAtTls: LookAtTls
@@ -29,7 +40,7 @@ export interface NodePorts {
 
 /** What a node holds on its disk, and what its API server says to it. No key is kept, only whether it fits. */
 export async function gatherNode(files: NodeFiles, ports: NodePorts): Promise<GatheredArtifacts> {
-  const { disk, connect, lookAtTls } = ports
+  const { disk, connect, lookAtTls, machine } = ports
   const [certDirectory, kubeconfig, bootstrapKubeconfig] = await Promise.all([
     readCertDirectory(files.certDirectory, disk),
     readKubeconfigFile(files.kubeconfig, disk),
@@ -44,6 +55,33 @@ export async function gatherNode(files: NodeFiles, ports: NodePorts): Promise<Ga
     ...(server === undefined ? {} : await lookAtServer(server, lookAtTls)),
     kubeletConfig: await readKubeletConfig(files.kubeletConfig, disk),
     bootstrapAttempt: await tryBootstrap(bootstrapKubeconfig, connect),
+    tokenProof: await proofOf(bootstrapKubeconfig, connect),
+    signingFiles: await readSigningFiles(files.signing, disk),
+    nodeName: { status: 'ok', value: await readNodeName(files.kubeletFlags, machine.hostname(), disk) },
+    diskSpace: await spaceOf(files.certDirectory, machine),
+  }
+}
+
+async function proofOf({ connection }: ReadKubeconfig, connect: Connect): Promise<Gathered<TokenProof>> {
+  if (!connection?.bearerToken) return { status: 'absent', reason: 'the bootstrap kubeconfig holds no token' }
+  const { bearerToken, ...nobody } = connection
+  const anonymous = connect(nobody)
+  try {
+    return await proveToken({ bearerToken }, anonymous)
+  } finally {
+    anonymous.closeConnections()
+  }
+}
+
+async function spaceOf(path: string, { space }: Machine): Promise<Gathered<DiskSpace>> {
+  try {
+    return { status: 'ok', value: { path, ...(await space(path)) } }
+  } catch (error) {
+    const code = systemCode(error)
+    if (code === undefined) throw error
+    return code === 'ENOENT'
+      ? { status: 'absent', reason: `there is no ${path}` }
+      : { status: 'failed', reason: `${path}: ${code}` }
   }
 }
 

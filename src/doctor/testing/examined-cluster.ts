@@ -29,8 +29,8 @@ export interface ExaminedCluster extends ControlledCluster {
   beat(name: string): Promise<void>
   /** A request of another signer, which nobody looks at. */
   makeRequest(name: string): Promise<void>
-  /** PEM chain of what the API server presents. */
-  serves: { chain: string }
+  /** PEM chain of what the API server presents, and of what others do by their addresses. */
+  serves: { chain: string; at: Map<string, string> }
   gather(changes?: Partial<ClusterTarget>): Promise<GatheredArtifacts>
   examine(changes?: Partial<ClusterTarget>): Promise<Report>
   /** The report, after it was held to find exactly this id (and the named ones beside it), and nothing louder. */
@@ -73,7 +73,10 @@ export function onFleet(run: Run): () => Promise<void> {
 export async function startExaminedCluster(): Promise<ExaminedCluster> {
   const cluster = await startControlledCluster()
   const { admin, clock } = cluster
-  const serves = { chain: await serverCertificate(cluster, { dnsNames: ['cluster.example'] }) }
+  const serves: ExaminedCluster['serves'] = {
+    chain: await serverCertificate(cluster, { dnsNames: ['cluster.example'] }),
+    at: new Map(),
+  }
   const target: ClusterTarget = { client: admin, server, probe: false }
 
   const gather: ExaminedCluster['gather'] = (changes = {}) =>
@@ -81,10 +84,10 @@ export async function startExaminedCluster(): Promise<ExaminedCluster> {
       { ...target, ...changes },
       {
         clock,
-        lookAtTls: where =>
-          where.host === 'cluster.example'
-            ? Promise.resolve({ ...where, chain: derOf(serves.chain) })
-            : lookAtTls(where),
+        lookAtTls(where) {
+          const chain = where.host === 'cluster.example' ? serves.chain : serves.at.get(where.host)
+          return chain ? Promise.resolve({ ...where, chain: derOf(chain) }) : lookAtTls(where)
+        },
       },
     )
   const examine: ExaminedCluster['examine'] = async changes =>

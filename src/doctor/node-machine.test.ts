@@ -1,0 +1,195 @@
+/** What a node is called, what its disk and its token say; on real files, against the real API. */
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { test } from 'node:test'
+import { serve } from '../apiserver/http/server.ts'
+import { Secret } from '../keys/secret.ts'
+import { issueCertificate } from '../keys/self-signed.ts'
+import { encodeKubeconfig } from '../kube/encode-kubeconfig.ts'
+import { type ConfigMap, resources } from '../kube/types.ts'
+import { silentLog } from '../ports.ts'
+import { calm } from '../testing/controlled-cluster.ts'
+import { seededRandom } from '../testing/seeded-random.ts'
+import { signingAuthority } from '../testing/signing-authority.ts'
+import { startBootstrapSigner } from '../trust/bootstrap-signer.ts'
+import { nameOf } from '../x509/name.ts'
+import { oids } from '../x509/oid.ts'
+import { allChecks } from './all-checks.ts'
+import {
+  hour,
+  key,
+  kubeconfigOf,
+  kubeletConfig,
+  type NodeUnderTest,
+  onNode,
+} from './testing/examined-node.ts'
+
+/** Runs `work` while cluster-info is signed by every token that lives, as in a cluster. */
+async function whileSigning({ cluster }: NodeUnderTest, work: () => Promise<void>): Promise<void> {
+  const { admin: client, clock } = cluster
+  const target = { name: 'cluster-info', namespace: 'kube-public' }
+  await client
+    .create<ConfigMap>(resources.configMaps, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: target,
+      data: { kubeconfig: 'clusters: []\n' },
+    })
+    .catch(() => undefined)
+  const signer = startBootstrapSigner({ client, clock, random: seededRandom(5), log: silentLog })
+  try {
+    await calm()
+    await work()
+  } finally {
+    await signer.stop()
+  }
+}
+
+test(
+  'A02: a token of that id lives, with another secret; it is shown nowhere',
+  onNode(async node => {
+    await node.bootstrapWith('abcdef.wrongwrongwrongw')
+    await whileSigning(node, async () => {
+      const report = await node.finds('A02')
+      assert.deepEqual(report.explained, [{ id: 'A01', by: 'A02', count: 1 }])
+      assert.ok(!JSON.stringify(report).includes('wrongwrong'))
+    })
+  }),
+)
+
+test(
+  'A07: the API refuses a token that is right and lives',
+  onNode(async node => {
+    const { clock, ca } = node.cluster
+    await whileSigning(node, async () => {
+      const api = {
+        ...node.cluster.api,
+        handle: (...[request, peer]: Parameters<typeof node.cluster.api.handle>) =>
+          node.cluster.api.handle(
+            {
+              ...request,
+              headers: {
+                ...request.headers,
+                ...(request.headers.authorization && { authorization: 'Bearer x' }),
+              },
+            },
+            peer,
+          ),
+      }
+      const tls = { certificate: node.chain, key: key.exportPem(), clientCertificateAuthorities: ca.pem }
+      const deaf = await serve({ api, port: 0, host: '127.0.0.1', tls, clock, log: silentLog })
+      try {
+        const text = encodeKubeconfig({
+          server: `https://127.0.0.1:${deaf.port}`,
+          certificateAuthority: { pem: ca.pem },
+          user: { token: new Secret('abcdef.0123456789abcdef') },
+        })
+        await writeFile(node.path('bootstrap.kubeconfig'), text.reveal())
+        await node.finds('A07')
+      } finally {
+        await deaf.close()
+      }
+    })
+  }),
+)
+
+test(
+  'A11: a bootstrap kubeconfig from before the CA was changed',
+  onNode(async node => {
+    const other = await signingAuthority(node.cluster.clock.now(), 84)
+    const text = encodeKubeconfig({
+      server: node.server,
+      certificateAuthority: { pem: other.pem },
+      user: { token: new Secret('abcdef.0123456789abcdef') },
+    })
+    await writeFile(node.path('bootstrap.kubeconfig'), text.reveal())
+    await node.finds('A11')
+  }),
+)
+
+test(
+  'B02: the pair of another node beside our own',
+  onNode(async node => {
+    const name = await node.pair('server', { node: 'golden-image' })
+    await node.link('server', name)
+    const { findings } = await node.finds('B02')
+    assert.deepEqual(
+      new Set(findings[0]?.evidence.map(({ value }) => value)),
+      new Set(['CN=system:node:worker-1', 'CN=system:node:golden-image']),
+    )
+  }),
+)
+
+test(
+  'B03: the kubelet was given another name than its certificate is for',
+  onNode(async node => {
+    const settings = 'rotateCertificates: true\nserverTLSBootstrap: true\n'
+    await writeFile(node.path('config.yaml'), kubeletConfig(settings))
+    assert.deepEqual((await node.examine()).findings, [], 'a host name in upper case is the same name')
+    const flags = 'KUBELET_KUBEADM_ARGS="--hostname-override=edge-7 --v=2"\n'
+    await writeFile(node.path('kubeadm-flags.env'), flags)
+    const { findings } = await node.finds('B03')
+    assert.match(findings[0]?.evidence[1]?.source ?? '', /kubeadm-flags.env --hostname-override$/)
+  }),
+)
+
+test(
+  'D04, D05: a key of another CA, and a bundle to sign with',
+  onNode(async node => {
+    const { ca, clock } = node.cluster
+    const other = await signingAuthority(clock.now(), 84)
+    const otherKey = 'exportPem' in other.signer ? other.signer : key
+    await writeFile(node.path('ca.crt'), ca.pem)
+    assert.deepEqual((await node.examine()).findings, [], 'the key is elsewhere')
+    await writeFile(node.path('ca.key'), key.exportPem().reveal())
+    assert.ok(otherKey)
+    await node.finds('D04')
+    await writeFile(node.path('ca.key'), '')
+    await writeFile(node.path('ca.crt'), ca.pem + other.pem)
+    await node.finds('D05')
+  }),
+)
+
+test('E06: no space, no inodes, or mounted read-only', () => {
+  const audit = (changes: object) => {
+    const diskSpace = { path: '/p', freeBytes: 1e9, freeFiles: 1e6, readOnly: false, ...changes }
+    return allChecks.find(({ meta }) => meta.id === 'E06')?.views[0]?.audit({ diskSpace }, 0).length
+  }
+  assert.deepEqual([{}, { freeBytes: 4096 }, { freeFiles: 0 }, { readOnly: true }].map(audit), [0, 1, 1, 1])
+})
+
+test(
+  'E10: a kubeconfig that another program writes newer certificates into',
+  onNode(async node => {
+    const salt = await issueCertificate({
+      ca: node.cluster.ca,
+      subject: nameOf({ commonName: 'system:node:worker-1', organizations: ['system:nodes'] }),
+      spki: node.cluster.ca.signer.publicKey,
+      notBefore: node.cluster.clock.now(),
+      notAfter: node.cluster.clock.now() + 24 * hour,
+      random: seededRandom(86),
+      extensions: { extendedKeyUsage: [oids.clientAuth] },
+    })
+    await writeFile(node.path('salt.pem'), salt + key.exportPem().reveal())
+    await node.kubeconfig(kubeconfigOf(node, node.path('salt.pem')))
+    await node.finds('E10')
+  }),
+)
+
+test(
+  'G08: a client CA file that is stale, or not there',
+  onNode(async node => {
+    const settings = (file: string) =>
+      kubeletConfig(
+        `rotateCertificates: true\nserverTLSBootstrap: true\nauthentication:\n  x509:\n    clientCAFile: ${file}\n`,
+      )
+    await writeFile(node.path('config.yaml'), settings(node.path('client-ca.crt')))
+    const { findings } = await node.finds('G08')
+    assert.equal(findings[0]?.evidence[0]?.value, 'cannot be read')
+    await writeFile(node.path('client-ca.crt'), node.cluster.ca.pem)
+    assert.deepEqual((await node.examine()).findings, [])
+    const { pem } = await signingAuthority(node.cluster.clock.now(), 84)
+    await writeFile(node.path('client-ca.crt'), pem)
+    await node.finds('G08')
+  }),
+)
