@@ -232,7 +232,8 @@ export function hasCode(error: unknown, code: ErrorCode): error is RollcallError
   return error instanceof RollcallError && error.code === code
 }
 
-/** The `code` of a node:fs, node:net or node:tls error, or undefined. */
+/** The `code` of a node:fs, node:net or node:tls error, or undefined. A RollcallError says more in its message. */
 export function systemCode(error: unknown): string | undefined {
+  if (error instanceof RollcallError) return undefined
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }

@@ -189,6 +189,7 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
       node: nodeName === undefined ? undefined : cluster.node(nodeName),
       history: history.of(csr, now),
       policy: policyNow(),
+      policyUnusable: policies.unusable(),
     }
   }
 

@@ -84,6 +84,8 @@ export interface Facts {
   history?: RequestHistory | undefined
   /** Absent: no policy, so serving requests are left to a human. */
   policy?: ApprovalPolicy | undefined
+  /** Why there is none although one was written. */
+  policyUnusable?: string | undefined
   /** For client requests; absent while not asked yet. */
   access?: AccessReview | undefined
 }

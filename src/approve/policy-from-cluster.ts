@@ -114,6 +114,7 @@ export function policiesFromCluster(options: ClusterPolicies): FollowPolicies {
 
     return {
       inForce: () => set.inForce(),
+      unusable: () => set.unusable(),
       shadows: () => set.shadows(),
       settled: following.settled,
       compared(shadow, difference) {

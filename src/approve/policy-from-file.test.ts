@@ -26,7 +26,7 @@ test('a policy file is read again; one that became wrong changes nothing and is 
   await clock.advance(10_000)
   assert.equal(evidence(), 'NodeStatus')
   content = document('preset: strict')
-  await clock.advance(10_000)
+  await clock.advance(11_000)
   await settle()
   assert.equal(evidence(), 'ProtectedNodeStatus')
   assert.equal(changes, 2)
@@ -34,4 +34,36 @@ test('a policy file is read again; one that became wrong changes nothing and is 
   assert.equal(errors.length, 2)
   await source.stop()
   assert.equal(clock.pending(), 0)
+})
+
+test('half of a policy that is being written does not count, though it is good YAML', async () => {
+  const clock = createManualClock(0)
+  const whole = `${document('')}  preset: strict\n  mode: manual\n`.replace('spec: {}', 'spec:')
+  let content = whole
+  const read = async () => new TextEncoder().encode(content)
+  const modes: (string | undefined)[] = []
+  const follow = policiesFromFile({ path: 'p.yaml', disk: { read }, clock, log: recordingLog() })
+  const source = follow(() => void modes.push(source.inForce()?.policy.mode))
+  await source.settled
+  content = whole.replace(/ {2}mode: .*/, '')
+  await clock.advance(10_500)
+  content = `${whole}# as before\n`
+  await clock.advance(20_000)
+  assert.deepEqual(modes.slice(1), ['manual'])
+  await source.stop()
+  assert.equal(clock.pending(), 0)
+})
+
+test('a file that was never good leaves no doubt that a policy was written', async () => {
+  const clock = createManualClock(0)
+  let content = document('preset: lax')
+  const read = async () => new TextEncoder().encode(content)
+  const source = policiesFromFile({ path: 'p.yaml', disk: { read }, clock, log: recordingLog() })(() => {})
+  await source.settled
+  assert.match(source.unusable() ?? '', /p\.yaml:4:.*preset/)
+  content = document('preset: lab')
+  await clock.advance(11_000)
+  await settle()
+  assert.equal(source.unusable(), undefined)
+  await source.stop()
 })

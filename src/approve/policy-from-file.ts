@@ -6,6 +6,7 @@ import { type Clock, type Disk, type Log, sleep } from '../ports.ts'
 import { type PolicyDocument, parsePolicies } from './policy-document.ts'
 import { PolicySet } from './policy-set.ts'
 import type { FollowPolicies } from './policy-source.ts'
+import { readSettled } from './read-settled.ts'
 
 export interface PolicyFile {
   path: string
@@ -44,7 +45,7 @@ export function policiesFromFile({ path, disk, clock, log }: PolicyFile): Follow
 
     async function look(): Promise<void> {
       try {
-        const content = new TextDecoder().decode(await disk.read(path))
+        const content = await readSettled(path, before, { disk, clock, signal: stopping.signal })
         if (content === before) return
         before = content
         take(content)
@@ -68,6 +69,7 @@ export function policiesFromFile({ path, disk, clock, log }: PolicyFile): Follow
     const running = run()
     return {
       inForce: () => set.inForce(),
+      unusable: () => (set.inForce() ? undefined : told),
       shadows: () => set.shadows(),
       settled: first.promise,
       compared(shadow, difference) {

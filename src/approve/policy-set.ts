@@ -51,6 +51,12 @@ export class PolicySet {
     return good?.shadowOf === undefined ? good?.loaded : undefined
   }
 
+  /** What is wrong with the policy that should be in force and was never good. */
+  unusable(): string | undefined {
+    const kept = this.#kept.get(policyInForce)
+    return kept && !kept.good ? kept.given.problems.join('; ') : undefined
+  }
+
   shadows(): readonly LoadedPolicy[] {
     if (!this.inForce()) return []
     const shadows = [...this.#kept.values()].flatMap(({ good }) =>

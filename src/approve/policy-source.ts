@@ -11,6 +11,8 @@ export interface LoadedPolicy {
 export interface PolicySource {
   /** The last good version; undefined: no policy, so serving requests are left to a person. */
   inForce(): LoadedPolicy | undefined
+  /** Why the policy that is there cannot be used, where no good version of it is known: then nothing is decided. */
+  unusable(): string | undefined
   /** Sorted by name. */
   shadows(): readonly LoadedPolicy[]
   /** Resolves when it is known whether there is a policy. */
@@ -37,6 +39,7 @@ export function fixedPolicy(policy: ApprovalPolicy | undefined): FollowPolicies 
   const loaded = policy && { name: 'given', revision: '', policy }
   return () => ({
     inForce: () => loaded,
+    unusable: () => undefined,
     shadows: () => [],
     settled: Promise.resolve(),
     compared() {},

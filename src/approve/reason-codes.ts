@@ -54,7 +54,7 @@ export const reasonCodes = {
   },
   NoPolicy: {
     outcomes: 'Hold',
-    meaning: 'No policy says how serving requests are judged.',
+    meaning: 'No policy says how serving requests are judged, or the one that was written cannot be used.',
     remedy:
       'Create a CertificatePolicy named default, start `rollcall controller` with --policy, or decide by hand.',
   },

@@ -54,3 +54,33 @@ test(
     assert.equal(await cluster.fate(name), 'rollcall.dev/Held ManualApproval, Approved SansProven, issued')
   }),
 )
+
+test(
+  'a policy that cannot be used and has no good version yet decides nothing: it may have asked for a person',
+  onCluster(async cluster => {
+    const written = policy({ evidence: 'NodeStatus', mode: 'manual' })
+    await cluster.admin.create(certificatePolicies, written)
+    const stored = { ...written.spec, pools: [{ name: 'a', nodeLabels: { zone: 'x' } }] }
+    const client: KubeClient = {
+      ...cluster.controllerClient,
+      // As of an API server that knows the schema alone.
+      list: (async (resource, ...rest) => {
+        const list = await cluster.controllerClient.list(resource, ...rest)
+        if (resource.plural !== certificatePolicies.plural) return list
+        return { ...list, items: list.items.map(item => ({ ...item, spec: stored })) }
+      }) as KubeClient['list'],
+      update: (async (resource, object, ...rest) =>
+        resource.plural === certificatePolicies.plural
+          ? object
+          : cluster.controllerClient.update(resource, object, ...rest)) as KubeClient['update'],
+    }
+    await cluster.start({ client, approvalPolicy: undefined })
+    const name = await cluster.ask({ by: cluster.bootstrapper, node: 'a' })
+    assert.equal(await cluster.fate(name), 'pending')
+    assert.deepEqual(await cluster.eventsOf(name), ['Warning NoPolicy'])
+    const now = await cluster.admin.get<CertificatePolicy>(certificatePolicies, { name: 'default' })
+    await cluster.admin.update(certificatePolicies, { ...now, spec: { evidence: 'NodeStatus' } })
+    await calm()
+    assert.equal(await cluster.fate(name), 'Approved AutoApproved, issued')
+  }),
+)

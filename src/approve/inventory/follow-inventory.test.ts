@@ -49,7 +49,7 @@ test('a file is read again, and what is not there is an error, never an empty li
   await clock.advance(50_000)
   assert.equal(changes(), 2)
   files.set(path, 'nodes: { a: { addresses: 10.0.0.1 } }')
-  await clock.advance(10_000)
+  await clock.advance(11_000)
   assert.deepEqual(evidence(), ['10.0.0.1'], 'the last good content')
   files.delete(path)
   await clock.advance(60_000)
@@ -69,7 +69,7 @@ test('an inventory that was malformed from the start counts for nothing until it
   await followed.settled
   assert.deepEqual(evidence(), { error: `is malformed: ${path}: nodes: must have fields` })
   files.set(path, 'nodes: {}')
-  await clock.advance(10_000)
+  await clock.advance(11_000)
   assert.deepEqual(evidence(), [])
   await followed.stop()
 })

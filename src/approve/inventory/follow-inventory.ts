@@ -5,6 +5,7 @@ import { startReflector } from '../../kube/reflector.ts'
 import { type ConfigMap, resources, type Secret } from '../../kube/types.ts'
 import { type Clock, type Disk, type Log, type Random, sleep } from '../../ports.ts'
 import type { InventoryLocation } from '../policy.ts'
+import { readSettled } from '../read-settled.ts'
 import { Inventory } from './inventory.ts'
 import { parseInventory } from './parse-inventory.ts'
 
@@ -30,6 +31,8 @@ export interface FollowedInventory {
 
 /** Milliseconds between two looks at a file. */
 const FILE_INTERVAL = 10_000
+/** What a file held that cannot be read now: no text is this, so what comes back is read anew. */
+const gone = '\0'
 
 export function followInventory(options: FollowInventory): FollowedInventory {
   const { configMap, secret, file } = options.location
@@ -84,11 +87,11 @@ function followFile({ clock, disk, log, onChange }: FollowInventory, path: strin
   async function look(): Promise<void> {
     try {
       if (!disk) throw new Error('no disk to read files from')
-      const text = new TextDecoder().decode(await disk.read(path))
+      const text = await readSettled(path, before, { disk, clock, signal: stopping.signal })
       if (text !== before) reader.read({ [path]: text })
       before = text
     } catch (error) {
-      before = undefined
+      if (before !== undefined) before = gone
       reader.lose(`cannot be read (${systemCode(error) ?? String(error)})`)
     }
   }
