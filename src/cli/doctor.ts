@@ -8,6 +8,7 @@ import { gatherCluster } from '../doctor/gather/gather-cluster.ts'
 import { gatherNode, type NodeFiles } from '../doctor/gather/gather-node.ts'
 import type { Machine } from '../doctor/gather/machine.ts'
 import type { LookAtTls } from '../doctor/gather/ports.ts'
+import { checksTold } from '../doctor/log-lines.ts'
 import { RollcallError, systemCode } from '../errors.ts'
 import { systemDisk } from '../host/disk.ts'
 import { systemMachine } from '../host/machine.ts'
@@ -119,14 +120,22 @@ function registerNode(doctor: Command, io: CommandIo, ports: DoctorPorts): void 
 function registerExplain(doctor: Command, io: CommandIo): void {
   doctor
     .command('explain')
-    .argument('[id]', 'e.g. C04; without one all ids are listed')
-    .description('say what a diagnosis means, as its page in docs/reference/doctor does')
+    .argument('[id]', 'e.g. C04, or a line of a log; without one all ids are listed')
+    .description('say what a diagnosis means, or which ones a line of a log may be a symptom of')
     .action((id: string | undefined) => {
       const pages = checkPages(allChecks)
       const page = pages.get(id === undefined ? 'README.md' : `${id.toUpperCase()}.md`)
-      if (page === undefined)
-        throw new RollcallError('USAGE', `there is no diagnosis ${id}; see rollcall doctor explain`)
-      io.stdout(page.replace(/^<!--.*-->\n/, ''))
+      if (page !== undefined) {
+        io.stdout(page.replace(/^<!--.*-->\n/, ''))
+        return
+      }
+      const told = checksTold(id ?? '')
+      if (told.length === 0)
+        throw new RollcallError(
+          'USAGE',
+          `no diagnosis is or says ${JSON.stringify(id)}; see rollcall doctor explain`,
+        )
+      for (const { meta } of told) io.stdout(`${meta.id}  ${meta.failureTitle}\n`)
     })
 }
 

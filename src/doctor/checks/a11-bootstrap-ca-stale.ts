@@ -15,7 +15,7 @@ export const a11: Check = {
       'Verifies what the API server presents against the CA in the bootstrap kubeconfig. Images and cloud-init data that were made before the CA was changed hand the old one on.',
     remedy: 'Put the present CA bundle into the bootstrap kubeconfig, and into what it is made from.',
     explains: ['A12'],
-    reports: ['okd-project/okd#1881', 'gardener/gardener#15301'],
+    reports: ['okd-project/okd#1881', 'kubernetes/kubeadm#2027'],
   },
   views: [
     view({

@@ -14,7 +14,6 @@ export const d05: Check = {
       'C-21: the file of --cluster-signing-cert-file must hold exactly one certificate. kubeadm uses the same ca.crt for signing and for trust, so that whoever puts a second CA in for a rotation stops the signer.',
     remedy: 'Keep bundles in client-ca-file and root-ca-file only, and one certificate in the signing file.',
     explains: ['D01'],
-    reports: ['kubernetes/website#26188'],
   },
   views: [
     view({

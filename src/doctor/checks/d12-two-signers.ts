@@ -16,7 +16,6 @@ export const d12: Check = {
     description:
       'Among the certificates of one signer, in the order in which they were issued, the issuing key changes and changes back. After a change of the CA it changes once; back and forth it goes only where two programs sign, e.g. kube-controller-manager and Rollcall.',
     remedy: 'Switch one of them off.',
-    reports: ['openshift/cluster-kube-controller-manager-operator#132'],
   },
   views: [
     view({

@@ -16,7 +16,6 @@ export const g02: Check = {
       'kube-apiserver runs with --kubelet-certificate-authority, and a node still serves a certificate that it signed itself: the flag was set before every node had its certificate.',
     remedy: 'Set serverTLSBootstrap and run an approver on every node first, then the flag.',
     explains: ['B11'],
-    reports: ['kubernetes/kubeadm#591'],
   },
   views: [
     view({

@@ -14,7 +14,6 @@ export const g03: Check = {
       "Without --kubelet-certificate-authority, kubeadm's default, kube-apiserver takes any serving certificate of a kubelet. Serving certificates of the cluster are there for it to be set.",
     remedy:
       'When `rollcall doctor --probe` finds every node with a certificate of the cluster, set the flag.',
-    reports: ['kubernetes/kubeadm#591'],
   },
   views: [
     view({

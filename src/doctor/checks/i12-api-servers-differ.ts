@@ -14,7 +14,6 @@ export const i12: Check = {
     description:
       'Looks at each address of the Service kubernetes by itself, past the load balancer. New CA files were copied to some of the control-plane nodes only.',
     remedy: 'Bring the files of the CA to all control-plane nodes.',
-    reports: ['microk8s/microk8s#2489'],
   },
   views: [
     view({

@@ -11,7 +11,6 @@ export const i14: Check = {
     description:
       "The API server says by the condition Available of an APIService that it does not trust the extension server, or is not trusted by it: the front-proxy CA or the service's CA was changed and forgotten.",
     remedy: 'Bring the caBundle of the APIService, or the requestheader CA, up to date.',
-    reports: ['kubernetes/website#19351'],
   },
   views: [
     view({

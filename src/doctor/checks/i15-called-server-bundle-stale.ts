@@ -12,7 +12,6 @@ export const i15: Check = {
     description:
       'Every certificate in the caBundle has expired or cannot be read, so nothing that the server presents can be verified. Only what the bundle says is looked at: the servers are inside the cluster.',
     remedy: 'Put the present CA into caBundle; cert-manager’s cainjector does it by itself.',
-    reports: ['kubernetes/website#19351'],
   },
   views: [
     view({
