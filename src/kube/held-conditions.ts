@@ -30,7 +30,17 @@ export function firstApprovalMessage({ by, until, reason }: FirstApproval): stri
 /** The first approval that the request carries, whether it has lapsed or not; undefined also for one that nobody can read. */
 export function firstApprovalOf(csr: CertificateSigningRequest): FirstApproval | undefined {
   const { message = '' } = csrCondition(csr, firstApprovalCondition) ?? {}
-  const [, by, time = '', reason = ''] = /^("(?:[^"\\]|\\.)*") until (\S+): (.*)$/s.exec(message) ?? []
+  const [, quoted, time = '', reason = ''] = /^("(?:[^"\\]|\\.)*") until (\S+): (.*)$/s.exec(message) ?? []
+  const by = quoted === undefined ? undefined : unquoted(quoted)
   const until = Date.parse(time)
-  return by === undefined || Number.isNaN(until) ? undefined : { by: JSON.parse(by) as string, until, reason }
+  return by === undefined || Number.isNaN(until) ? undefined : { by, until, reason }
+}
+
+/** Elsewhere than in the embedded API anybody with the right to approve may have written it. */
+function unquoted(text: string): string | undefined {
+  try {
+    return JSON.parse(text) as string
+  } catch {
+    return undefined
+  }
 }

@@ -60,7 +60,7 @@ export function createAccess(options: AccessOptions): Access {
       return verdict.ok ? verdict : { ok: false, reason: verdict.reason }
     },
 
-    admit: request => admit(request, authorizer, reader, options.tokenIssuer?.audiences ?? []),
+    admit: request => admit(request, authorizer, reader, options.tokenIssuer?.audiences ?? [], clock.now()),
 
     setClientCertificateAuthorities: pem => clientCertificates.trust(pem),
   }

@@ -32,6 +32,15 @@ const whereTwoApprove = (run: (cluster: ControlledCluster, name: string, as: App
     })
   })
 
+/** As `kubectl certificate approve` does. */
+async function approveByHand(cluster: ControlledCluster, person: string, name: string): Promise<void> {
+  const csr = await cluster.read(name)
+  const approved = { type: 'Approved', status: 'True' as const, reason: 'KubectlApprove', message: '' }
+  const status = { ...csr.status, conditions: [...(csr.status?.conditions ?? []), approved] }
+  const client = await cluster.as(person)
+  await client.update(resources.certificateSigningRequests, { ...csr, status }, { subresource: 'approval' })
+}
+
 type Approver = (person: string, ...words: string[]) => Promise<string>
 
 test(
@@ -54,6 +63,7 @@ test(
   whereTwoApprove(async (cluster, name, as) => {
     await as('alice', name, '--reason', 'new rack', '--valid', '5')
     await cluster.clock.advance(301_000)
+    await assert.rejects(approveByHand(cluster, 'bob', name), /it takes two different people/)
     assert.match(await as('bob', name, '--reason', 'checked'), /approved by one of two people/)
     assert.equal(await as('alice', name, '--reason', 'still'), `${name} approved\n`)
   }),
@@ -98,5 +108,9 @@ test(
     const name = await cluster.ask({ by: alice, node: 'a', ips: ['10.0.0.1'] })
     const words = ['csr', 'approve', name, '--accept-unproven', '--reason', 'mine']
     await assert.rejects(runCommand(register, alice, cluster.clock, ...words), /alice made it: somebody else/)
+    // Whether it is held already or not: nobody is to be faster than the controller.
+    await assert.rejects(approveByHand(cluster, 'alice', name), /not approved by who made it/)
+    await cluster.start({ approvalPolicy: { ...nodeStatusPolicy, mode: 'manual' } })
+    await assert.rejects(approveByHand(cluster, 'alice', name), /not approved by who made it/)
   }),
 )

@@ -1,15 +1,17 @@
 /** What holds between people who approve requests: nobody his own, and of two never the same one twice. */
 import { firstApprovalCondition, fourEyesCondition, heldCondition } from '../held-conditions.ts'
+import { signerNames } from '../types.ts'
 import { shipped } from './shipped-policy.ts'
 
 const conditionsOf = (object: string) =>
   `!has(${object}.status) || !has(${object}.status.conditions) ? [] : ${object}.status.conditions`
 const held = `'${heldCondition}', '${fourEyesCondition}'`
+const kubelets = `'${signerNames.kubeletServing}', '${signerNames.kubeletClient}'`
 
 export const fourEyesMessages = {
   stays: `conditions ${heldCondition} and ${fourEyesCondition} are not taken back`,
   own: `a condition ${firstApprovalCondition} bears the name of who writes it`,
-  requester: 'a held request is not approved by who made it',
+  requester: "a kubelet's request is not approved by who made it",
   two: 'it takes two different people to approve this request: rollcall csr approve',
 } as const
 
@@ -26,7 +28,11 @@ export const fourEyes = shipped(
     variables: [
       { name: 'before', expression: conditionsOf('oldObject') },
       { name: 'after', expression: conditionsOf('object') },
-      { name: 'me', expression: `'"' + request.userInfo.username + '" until '` },
+      {
+        name: 'me',
+        // As firstApprovalOpening writes a name that holds a backslash or a quote.
+        expression: String.raw`'"' + request.userInfo.username.replace('\\', '\\\\').replace('"', '\\"') + '" until '`,
+      },
       {
         name: 'approves',
         expression:
@@ -45,7 +51,8 @@ export const fourEyes = shipped(
         reason: 'Forbidden',
       },
       {
-        expression: `!variables.approves || !variables.before.exists(c, c.type in [${held}]) || !has(oldObject.spec.username) || request.userInfo.username != oldObject.spec.username`,
+        // Held already or not: who is faster than the approver is stopped too.
+        expression: `!variables.approves || !(oldObject.spec.signerName in [${kubelets}]) || !has(oldObject.spec.username) || request.userInfo.username != oldObject.spec.username`,
         message: fourEyesMessages.requester,
         reason: 'Forbidden',
       },

@@ -15,6 +15,7 @@ export function admit(
   authorizer: Authorizer,
   reader: ObjectReader,
   apiAudiences: readonly string[],
+  now: number,
 ): void {
   restrictNode(request, { reader, apiAudiences, authorize: authorizer.authorize })
   guardEscalation(request, authorizer, reader)
@@ -22,7 +23,7 @@ export function admit(
   protectNodeAddresses(request, authorizer.authorize, reader)
   if (request.group === 'certificates.k8s.io' && request.resource === 'certificatesigningrequests') {
     guardApproval(request, authorizer.authorize)
-    guardHeld(request)
+    guardHeld(request, now)
     guardSigning(request, authorizer.authorize)
     restrictSubject(request)
   }
