@@ -62,7 +62,12 @@ function tunnelled(
       onKeyGone?.(certificate)
       throw new RollcallError('TOKEN_KEY_ABSENT', `the key ${key.label} is not in the token any more.`)
     }
-    const { server, tlsServerName, certificateAuthority, insecureSkipTlsVerify } = config
+    const { server, tlsServerName, certificateAuthority, insecureSkipTlsVerify, proxyUrl } = config
+    if (proxyUrl !== undefined)
+      throw new RollcallError(
+        'CREDENTIAL_UNAVAILABLE',
+        'with a key in a token the API is reached directly: remove proxy-url.',
+      )
     const tls = await startTls({
       server,
       ...(tlsServerName !== undefined && { tlsServerName }),
@@ -75,13 +80,13 @@ function tunnelled(
     return { transport, tls }
   }
 
-  async function ready(): Promise<Transport> {
+  async function ready(): Promise<{ transport: Transport; tls: TokenTls }> {
     const known = await current?.catch(() => undefined)
     if (known?.tls.ended) close()
     const opening = current ?? open()
     current = opening
     try {
-      return (await opening).transport
+      return await opening
     } catch (error) {
       if (current === opening) current = undefined
       throw error
@@ -100,5 +105,9 @@ function tunnelled(
     )
   }
 
-  return { request: async request => (await ready()).request(request), closeConnections: close }
+  return {
+    request: async request => (await ready()).transport.request(request),
+    plainSocket: async () => (await ready()).tls.socketPath,
+    closeConnections: close,
+  }
 }

@@ -48,7 +48,7 @@ export function sameEndpoint(a: ClusterEndpoint, b: ClusterEndpoint): boolean {
 
 /**
  * Writes the node's kubeconfig as the kubelet's bootstrap does (K-10): fixed names, certificate and key by the path of
- * `kubelet-client-current.pem`, which need not exist yet. Unlike the kubelet's, tls-server-name is kept. Mode 0600, the
+ * `kubelet-client-current.pem`, which need not exist yet. Unlike the kubelet's, tls-server-name and proxy-url are kept. Mode 0600, the
  * folder 0755 where it is missing; an old file is replaced in one step.
  */
 export async function writeNodeKubeconfig(
@@ -57,12 +57,13 @@ export async function writeNodeKubeconfig(
   endpoint: ClusterEndpoint,
   currentPairPath: string,
 ): Promise<void> {
-  const { server, insecureSkipTlsVerify, tlsServerName } = endpoint.connection
+  const { server, insecureSkipTlsVerify, tlsServerName, proxyUrl } = endpoint.connection
   const text = encodeKubeconfig({
     server,
     ...(endpoint.certificateAuthority && { certificateAuthority: endpoint.certificateAuthority }),
     ...(insecureSkipTlsVerify && { insecureSkipTlsVerify }),
     ...(tlsServerName && { tlsServerName }),
+    ...(proxyUrl && { proxyUrl }),
     user: { clientCertificate: { file: currentPairPath }, clientKey: { file: currentPairPath } },
   })
   const directory = posix.dirname(path)

@@ -9,9 +9,11 @@ export interface KubeconfigFields {
   certificateAuthority?: Reference
   insecureSkipTlsVerify?: boolean
   tlsServerName?: string
+  proxyUrl?: string
   user:
     | { clientCertificate: Reference; clientKey: { pem: Secret } | { file: string } }
     | { token: Secret }
+    | { tokenFile: string }
     | { exec: Record<string, unknown> }
   /** Absent: those that the kubelet's bootstrap writes (K-10). */
   names?: { cluster: string; user: string; context: string }
@@ -29,12 +31,13 @@ const bootstrapNames = { cluster: 'default-cluster', user: 'default-auth', conte
 
 /** The text of a kubeconfig with one context, which is current. Secret, because it may hold a key or token. */
 export function encodeKubeconfig(fields: KubeconfigFields): Secret {
-  const { server, insecureSkipTlsVerify, tlsServerName, names = bootstrapNames } = fields
+  const { server, insecureSkipTlsVerify, tlsServerName, proxyUrl, names = bootstrapNames } = fields
   const cluster = {
     ...reference('certificate-authority', fields.certificateAuthority),
     ...(insecureSkipTlsVerify && { 'insecure-skip-tls-verify': true }),
     server,
     ...(tlsServerName && { 'tls-server-name': tlsServerName }),
+    ...(proxyUrl && { 'proxy-url': proxyUrl }),
   }
   const context = { cluster: names.cluster, namespace: 'default', user: names.user }
   const config = {
@@ -50,6 +53,7 @@ export function encodeKubeconfig(fields: KubeconfigFields): Secret {
 
 function encodeUser(user: KubeconfigFields['user']): Record<string, unknown> {
   if ('token' in user) return { token: user.token.reveal() }
+  if ('tokenFile' in user) return { tokenFile: user.tokenFile }
   if ('exec' in user) return { exec: user.exec }
   const { clientKey } = user
   const key = 'file' in clientKey ? clientKey : { pem: clientKey.pem.reveal() }

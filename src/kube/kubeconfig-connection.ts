@@ -42,6 +42,7 @@ export async function connectionConfig(
   const userField = `users[name=${userName}].user`
   const config: ConnectionConfig = { server: cluster.server }
   if (cluster.tlsServerName) config.tlsServerName = cluster.tlsServerName
+  if (cluster.proxyUrl) config.proxyUrl = cluster.proxyUrl
   if (cluster.insecureSkipTlsVerify) config.insecureSkipTlsVerify = true
   else if (cluster.certificateAuthority) {
     config.certificateAuthority = (

@@ -124,7 +124,10 @@ test('what cannot be used is named by its field, without its value', async () =>
   await refused('the file is not a mapping', 'just text')
   await refused('clusters[name=k].cluster.server is missing', config('', ''))
   await refused('clusters[name=k].cluster.server is not a URL', config('server: "a:6443"', ''))
-  await refused('clusters[name=k].cluster.proxy-url is not supported', config(`${server}, proxy-url: x`, ''))
+  await refused(
+    'clusters[name=k].cluster.proxy-url is no URL',
+    config(`${server}, proxy-url: "socks5://x"`, ''),
+  )
   await refused(
     'clusters[name=k].cluster.insecure-skip-tls-verify is not true',
     config(`${server}, insecure-skip-tls-verify: yes please`, ''),

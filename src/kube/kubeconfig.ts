@@ -12,6 +12,8 @@ export interface KubeconfigCluster {
   certificateAuthority?: Source
   insecureSkipTlsVerify: boolean
   tlsServerName?: string
+  /** `http(s)://…` */
+  proxyUrl?: string
 }
 
 /** An exec credential plugin as the kubeconfig describes it (client.authentication.k8s.io/v1). */
@@ -141,8 +143,9 @@ function readCluster({ fields: entry, place }: Entry): KubeconfigCluster {
   if (!/^https?:$/.test(URL.parse(server)?.protocol ?? '')) {
     throw invalid(at(place, 'server'), 'is not a URL that starts with https:// or http://')
   }
-  if (entry['proxy-url'])
-    throw invalid(at(place, 'proxy-url'), 'is not supported; remove it or use a direct address')
+  const proxyUrl = string(entry['proxy-url'], at(place, 'proxy-url'))
+  if (proxyUrl && !/^https?:$/.test(URL.parse(proxyUrl)?.protocol ?? ''))
+    throw invalid(at(place, 'proxy-url'), 'is no URL of an http: or https: proxy; others are not supported')
   const certificateAuthority = source(entry, 'certificate-authority', place)
   const insecureSkipTlsVerify = boolean(
     entry['insecure-skip-tls-verify'],
@@ -160,6 +163,7 @@ function readCluster({ fields: entry, place }: Entry): KubeconfigCluster {
     ...(certificateAuthority && { certificateAuthority }),
     insecureSkipTlsVerify,
     ...(tlsServerName && { tlsServerName }),
+    ...(proxyUrl && { proxyUrl }),
   }
 }
 

@@ -39,6 +39,11 @@ export interface Transport {
   request(request: ApiRequest): Promise<ApiResponse>
   /** Closes all connections, e.g. after the client certificate was rotated. The transport stays usable. */
   closeConnections(): void
+  /**
+   * Where the credential's TLS is made by another process: its unix socket, which takes plain HTTP for this API. Absent:
+   * the connection's own fields say all.
+   */
+  plainSocket?(): Promise<string>
 }
 
 /** Who sent a request, as the connection tells it. */
@@ -63,9 +68,16 @@ export interface ConnectionConfig {
   bearerToken?: Secret
   /** Asked before each request instead of `bearerToken`: a token in a file is replaced while we run. */
   readBearerToken?(): Promise<Secret>
+  /** `http(s)://…` of a proxy that tunnels by CONNECT; for `https:` servers alone. */
+  proxyUrl?: string
   /** Through this unix socket instead of the server's address, e.g. to a helper that makes the TLS. */
   socketPath?: string
 }
 
 /** Makes a Transport: undici in production (kube/undici-transport.ts), the simulator's network in a simulation. */
 export type Connect = (config: ConnectionConfig) => Transport
+
+/** Whether the request asks for a watch, whose answer has no end of its own. */
+export function isWatch(url: string): boolean {
+  return /[?&]watch=(true|1)(&|$)/.test(url)
+}

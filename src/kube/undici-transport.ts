@@ -1,8 +1,16 @@
 import { createSecureContext } from 'node:tls'
-import { Agent, type Dispatcher } from 'undici'
+import { Agent, type Dispatcher, ProxyAgent } from 'undici'
 import { RollcallError } from '../errors.ts'
 import { readTokenKey } from '../keys/token-key.ts'
-import type { ApiRequest, ApiResponse, Connect, ConnectionConfig, Transport } from './transport.ts'
+import { unreachable } from './https-transport.ts'
+import {
+  type ApiRequest,
+  type ApiResponse,
+  type Connect,
+  type ConnectionConfig,
+  isWatch,
+  type Transport,
+} from './transport.ts'
 
 /** Milliseconds until a connection attempt counts as failed; client-go's dialer waits as long. */
 const CONNECT_TIMEOUT = 30_000
@@ -41,32 +49,35 @@ export const connectUndici: Connect = config => {
 
 /** A watch holds its connection for minutes, so watches have their own and never wait for one. */
 interface Agents {
-  requests: Agent
-  watches: Agent
+  requests: Dispatcher
+  watches: Dispatcher
 }
 
 function createAgents(config: ConnectionConfig): Agents {
   return { requests: createAgent(config, REQUEST_CONNECTIONS), watches: createAgent(config, null) }
 }
 
-function createAgent(config: ConnectionConfig, connections: number | null): Agent {
-  return new Agent({
+function createAgent(config: ConnectionConfig, connections: number | null): Dispatcher {
+  const connect = {
+    timeout: CONNECT_TIMEOUT,
+    // A resumed session carries the identity and the trust of the one before: a rotated certificate would not be
+    // presented, and a distrusted CA not noticed.
+    maxCachedSessions: 0,
+    rejectUnauthorized: !config.insecureSkipTlsVerify,
+    ...(config.socketPath !== undefined && { socketPath: config.socketPath }),
+    ...(config.tlsServerName && { servername: config.tlsServerName }),
+    ...(config.server.startsWith('https:') && { secureContext: secureContext(config) }),
+  }
+  const options = {
     connections,
     // HTTP/2 sessions of Node die after about a thousand cancelled watches (nodejs/node#56306).
     allowH2: false,
     headersTimeout: HEADERS_TIMEOUT,
     bodyTimeout: BODY_TIMEOUT,
-    connect: {
-      timeout: CONNECT_TIMEOUT,
-      // A resumed session carries the identity and the trust of the one before: a rotated certificate would not be
-      // presented, and a distrusted CA not noticed.
-      maxCachedSessions: 0,
-      rejectUnauthorized: !config.insecureSkipTlsVerify,
-      ...(config.socketPath !== undefined && { socketPath: config.socketPath }),
-      ...(config.tlsServerName && { servername: config.tlsServerName }),
-      ...(config.server.startsWith('https:') && { secureContext: secureContext(config) }),
-    },
-  })
+  }
+  return config.proxyUrl === undefined
+    ? new Agent({ ...options, connect })
+    : new ProxyAgent({ ...options, uri: config.proxyUrl, requestTls: connect })
 }
 
 function secureContext(config: ConnectionConfig) {
@@ -135,26 +146,10 @@ async function* chunks(
   }
 }
 
-/** Whether the request asks for a watch, whose answer has no end of its own. */
-function isWatch(url: string): boolean {
-  return /[?&]watch=(true|1)(&|$)/.test(url)
-}
-
 function flatten(headers: Record<string, string | string[] | undefined>): Record<string, string> {
   const flat: Record<string, string> = {}
   for (const [name, value] of Object.entries(headers)) {
     if (value !== undefined) flat[name] = Array.isArray(value) ? value.join(', ') : value
   }
   return flat
-}
-
-function unreachable(config: ConnectionConfig, cause: unknown): RollcallError {
-  if (cause instanceof RollcallError) return cause
-  const why = cause instanceof Error ? cause.message : String(cause)
-  return new RollcallError(
-    'API_UNREACHABLE',
-    `no answer from ${config.server}: ${why}; check the address and that the server runs`,
-    { server: config.server },
-    { cause },
-  )
 }
