@@ -73,6 +73,10 @@ const kinds = {
       'The bytes are not what a TPM 2.0 gives, or of a kind that is not supported (RSA-2048, ECC P-256).',
     exit: 1,
   },
+  SOCKET_UNUSABLE: {
+    meaning: 'The unix socket of the agent cannot be served or trusted; the sentence says why.',
+    exit: 1,
+  },
   SIGNER_UNREACHABLE: {
     meaning: 'The external signer does not answer, or not as the protocol says; it is tried again.',
     exit: 1,
@@ -124,6 +128,11 @@ const kinds = {
   CLOCK_SUSPECT: {
     meaning:
       'The times of a certificate that was issued just now do not fit the clock here; set the clock of node or signer.',
+  },
+  ATTESTATION_REFUSED: {
+    meaning:
+      'The machine is not let in by its key: unknown, not approved yet, revoked or not proven; the sentence says which.',
+    exit: 1,
   },
   // approve and sign
   POLICY_INVALID: {

@@ -1,7 +1,9 @@
 import type { DiscoverySourceOptions } from '../join/discovery/discovery-source.ts'
+import type { KeyReference } from '../keys/key-reference.ts'
 import type { LoadCryptoki } from '../keys/pkcs11/cryptoki.ts'
 import type { Pkcs11Uri } from '../keys/pkcs11/uri.ts'
 import type { KeyAlgorithm } from '../keys/private-key.ts'
+import type { OpenTpm } from '../keys/tpm/channel.ts'
 import type { Connect } from '../kube/transport.ts'
 import type { NodeAddress } from '../kube/types.ts'
 import type { Clock, ConnectRpc, Disk, Log, Net, Random, Spawn } from '../ports.ts'
@@ -33,6 +35,9 @@ export interface CredentialPluginOptions {
   owner?: number
 }
 
+/** By what a machine proves which one it is, and where when it is not at the API server. */
+export type AttestOptions = ({ tpm: string } | { key: KeyReference }) & { server?: string }
+
 export type DiscoveryOptions = Pick<DiscoverySourceOptions, 'server' | 'tokenFile' | 'pins'>
 
 /** What the node side of a cluster is told at start. Defaults are Kubernetes' (KubeletConfiguration), except where noted. */
@@ -60,6 +65,8 @@ export interface AgentOptions {
   clientKeyToken?: Pkcs11Uri
   /** A bootstrap credential: a certificate's path and its key in a token. Asked before the bootstrap kubeconfig. */
   bootstrapCertificate?: { certificate: string; key: Pkcs11Uri }
+  /** The machine proves itself: asked before the bootstrap kubeconfig, which then need only name the API. */
+  attest?: AttestOptions
   /** kubeadm's discovery with a bootstrap token; asked after the bootstrap kubeconfig. */
   discovery?: DiscoveryOptions
   /**
@@ -110,6 +117,8 @@ export interface AgentPorts {
   connectRpc?: ConnectRpc
   /** Absent: no keys in a PKCS#11 token. */
   token?: { load: LoadCryptoki; startTls: StartTokenTls }
+  /** Absent: no TPM. */
+  openTpm?: OpenTpm
   /** What exec credential plugins inherit. */
   environment?: Readonly<Record<string, string>>
   /** Absent: no HTTPS server. */

@@ -2,11 +2,13 @@ import { CertificateManager } from '../hold/certificate-manager.ts'
 import type { CertificateStore } from '../hold/certificate-store.ts'
 import type { RequestCause } from '../hold/hold-state.ts'
 import type { AcquireReason, BootstrapCredential, CredentialChain } from '../join/credential-sources.ts'
+import { keyInMemory } from '../join/request-certificate.ts'
 import { clientTemplate } from '../join/template.ts'
 import type { KeyAlgorithm } from '../keys/private-key.ts'
 import { createClient, isStatus, type KubeClient } from '../kube/client.ts'
 import type { Connect } from '../kube/transport.ts'
 import type { AgentOptions, AgentPorts } from './agent-options.ts'
+import { AttestedKey } from './attested-key.ts'
 import { issuedPair } from './issued-pair.ts'
 import type { TokenKeys } from './token-keys.ts'
 
@@ -53,6 +55,7 @@ export function createClientCertificate(parts: ClientCertificateOptions): Certif
       const held = manager.held()?.key
       return tokenKeys.newKey(keyAlgorithm, kept && [...kept, ...(held ? [held] : [])])
     })
+  const attested = new AttestedKey()
   const manager = new CertificateManager({
     name: 'kubelet-client',
     store,
@@ -63,18 +66,23 @@ export function createClientCertificate(parts: ClientCertificateOptions): Certif
     template: clientTemplate(nodeName, keyAlgorithm),
     onFailure: parts.onFailure,
     async request({ cause, template, signal }) {
-      const ask = (client: KubeClient) => issuedPair(parts, client, { template, signal }, newKey)
+      const ask = (client: KubeClient, itsKey = newKey) =>
+        issuedPair(parts, client, { template, signal }, itsKey)
       const reason = bootstrapReason[cause]
       if (reason === undefined) return ask(parts.client)
-      const credential = await chain.acquire({ reason, nodeName, signal })
+      const key = () => attested.get(() => newKey?.() ?? keyInMemory({ keyAlgorithm, random }))
+      const credential = await chain.acquire({ reason, nodeName, signal, key })
+      const { key: only } = credential
       const transport = parts.connectToJoin(credential.connection)
       try {
-        const pair = await ask(createClient(transport))
+        const pair = await ask(createClient(transport), only && (async () => only))
+        attested.forget()
         await parts.onJoined(credential)
         return pair
       } catch (error) {
         // Only a 401 speaks of the credential; a 403 is about its rights, and the next source would not change them.
         if (isStatus(error, 'Unauthorized')) chain.reject(credential)
+        if (only) attested.failed(error)
         throw error
       } finally {
         transport.closeConnections()

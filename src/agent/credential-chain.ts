@@ -5,6 +5,7 @@ import { kubeconfigSource } from '../join/kubeconfig-source.ts'
 import { pluginSource } from '../join/plugin-source.ts'
 import type { AgentOptions, AgentPorts } from './agent-options.ts'
 import type { AgentPods } from './agent-pods.ts'
+import { attestSources } from './attest-side.ts'
 import type { NodeEndpoint } from './node-endpoint.ts'
 
 export interface SourceParts {
@@ -39,6 +40,7 @@ export function credentialSources(
     })
   })
   sources.push(...fromTokens)
+  sources.push(...attestSources(options, ports, () => knownEndpoint(endpoint)))
   if (bootstrapKubeconfigPath !== undefined) {
     const execCredential = spawn && createExecCredential({ ...ports, spawn, nodeName, environment })
     sources.push(

@@ -10,6 +10,13 @@ import type { Reason } from './verdict.ts'
 /** Why a request that no rule objects to is approved; after the first reason come warnings. */
 export function approvalReasons(facts: ReadFacts): Reason[] {
   if (kindOf(facts.csr) === 'client') {
+    const { identity } = facts.attestation ?? {}
+    if (identity) {
+      const { type, hardware } = identity.spec.key
+      const level = type === 'TPM' || hardware ? 'hardware' : 'registered key'
+      const message = `The machine has proven its ${type === 'TPM' ? 'TPM' : 'key'}, and attested this one (evidence: ${level}).`
+      return [{ code: 'MachineAttested', message }]
+    }
     // C-13: Kubernetes' own reason and messages, so that what looks for them goes on to work.
     const self = facts.access?.allowed === 'selfnodeclient' ? 'self ' : ''
     const message = `Auto approving ${self}kubelet client certificate after SubjectAccessReview.`

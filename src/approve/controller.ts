@@ -9,6 +9,7 @@ import type { AuditedDecision } from '../survey/audit/audit-entry.ts'
 import { sha256Hex } from '../x509/fingerprint.ts'
 import { reviewAccess } from './access-review.ts'
 import type { ApprovalOptions } from './approval-options.ts'
+import { readAttestation, useToken } from './attestation.ts'
 import { followCluster } from './cluster-facts.ts'
 import { decided } from './decided.ts'
 import { decisionRecord, foreignRecord } from './decision-record.ts'
@@ -17,7 +18,7 @@ import type { Facts } from './facts.ts'
 import { followAccess } from './follow-access.ts'
 import { foreignDecision } from './foreign-decision.ts'
 import { holding } from './held-condition.ts'
-import { judge, wantsAccessReview, wantsEvidence } from './judge.ts'
+import { judge, wantsAccessReview, wantsAttestation, wantsEvidence } from './judge.ts'
 import { readRequest } from './read-request.ts'
 import { RequestHistoryIndex } from './request-history.ts'
 import { RequestMemory } from './request-memory.ts'
@@ -121,6 +122,13 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
         await sayHeld(csr, verdict, record, signal)
         return leavePending(csr, verdict, facts.node)
       }
+      if (verdict.outcome === 'Approve' && facts.attestation) {
+        // Before it is approved: a token is good for one certificate, also across a crash here.
+        if (!(await useToken(client, facts.attestation, csr, signal))) {
+          if (conflicts >= mostConflicts) throw new Error(`the identity for ${name} changes all the time`)
+          continue
+        }
+      }
       if (record) await options.record?.(record)
       memory.markDeciding(csr, verdict.outcome)
       try {
@@ -160,6 +168,10 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
     if (nodeName !== undefined && wantsEvidence(facts)) {
       await cluster.askSources(nodeName)
       facts = factsOf(csr)
+    }
+    if (nodeName !== undefined && wantsAttestation(facts)) {
+      const attestation = await readAttestation(options, csr, nodeName, signal)
+      facts = { ...factsOf(csr), attestation }
     }
     if (nodeName !== undefined && wantsAccessReview(facts)) {
       const access = await reviewAccess(client, csr, nodeName, signal)

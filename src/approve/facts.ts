@@ -1,4 +1,5 @@
 /** Everything that judgement looks at, gathered beforehand: the same facts give the same verdict anywhere. */
+import type { NodeIdentityObject } from '../kube/rollcall/node-identity.ts'
 import type { CertificateSigningRequest, KubeNode } from '../kube/types.ts'
 import type { CertificateRequest } from '../x509/request.ts'
 import type { CertifiedAddresses } from './evidence/live-certificate.ts'
@@ -64,6 +65,14 @@ export interface RequestHistory {
   approvals: number
 }
 
+/** What is known of the machine that says it has proven itself. */
+export interface AttestationFacts {
+  /** Of the node that the subject names; absent: there is none. */
+  identity?: NodeIdentityObject
+  /** What became of the request that its token was used for before; absent: it was not. */
+  usedBefore?: 'issued' | 'open' | 'refused' | 'gone'
+}
+
 export interface Facts {
   csr: CertificateSigningRequest
   reading: RequestReading
@@ -86,6 +95,8 @@ export interface Facts {
   policy?: ApprovalPolicy | undefined
   /** Why there is none although one was written. */
   policyUnusable?: string | undefined
+  /** For requests of attested machines; absent while it was not read yet. */
+  attestation?: AttestationFacts | undefined
   /** For client requests; absent while not asked yet. */
   access?: AccessReview | undefined
 }

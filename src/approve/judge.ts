@@ -13,6 +13,7 @@ import { actedUpon, inMode } from './policy-mode.ts'
 import { termsOf } from './policy-terms.ts'
 import type { Rule } from './rule.ts'
 import { accessReviewed } from './rules/access-reviewed.ts'
+import { attestedMachine } from './rules/attested-machine.ts'
 import { clientWithoutSan } from './rules/client-without-san.ts'
 import { evidenceAvailable } from './rules/evidence-available.ts'
 import { exactUsages } from './rules/exact-usages.ts'
@@ -66,6 +67,7 @@ const requestRules: readonly Rule<ReadFacts>[] = [
   lifetimeInRange,
   nodeMayBootstrap,
   withinBudget,
+  attestedMachine,
   accessReviewed,
 ]
 
@@ -124,6 +126,11 @@ function withRequest(facts: Facts): ReadFacts {
 /** Whether sources have to be asked before more can be said: a flood of bad requests asks nobody. */
 export function wantsEvidence(facts: Facts): boolean {
   return Boolean(facts.policy?.evidenceFrom) && judge(facts).reasons[0]?.code === 'EvidenceUnavailable'
+}
+
+/** Whether the machine's identity is all that is left to read. */
+export function wantsAttestation(facts: Facts): boolean {
+  return judge(facts).reasons[0]?.code === 'IdentityNotRead'
 }
 
 /** Whether access is all that is left to ask: a flood of bad requests costs no SubjectAccessReview. */

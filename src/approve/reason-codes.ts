@@ -19,6 +19,11 @@ export const reasonCodes = {
     meaning: 'The client request was approved after a SubjectAccessReview, as Kubernetes does (C-13).',
     remedy: '',
   },
+  MachineAttested: {
+    outcomes: 'Approve',
+    meaning: 'The machine has proven which one it is, and attested the key of the request.',
+    remedy: '',
+  },
   SanIncomplete: {
     outcomes: 'Warning',
     meaning: 'The node did not ask for one of its InternalIPs, by which clients reach it.',
@@ -186,6 +191,36 @@ export const reasonCodes = {
     meaning:
       'The policy or the pool of the node is in mode dryRun: the message says what would have been decided.',
     remedy: '`mode: enforce` in the policy, or decide by hand.',
+  },
+  IdentityNotRead: {
+    outcomes: 'Retry',
+    meaning: 'The NodeIdentity of an attested machine was not read yet.',
+    remedy: '',
+  },
+  AttestationUnknown: {
+    outcomes: 'Deny',
+    meaning: 'The token of an attested machine was minted for another node, or for none.',
+    remedy: 'The agent attests again by itself; a request by hand is somebody with a stolen token.',
+  },
+  AttestedOtherKey: {
+    outcomes: 'Deny',
+    meaning: 'The request has another key than the one that the machine attested.',
+    remedy: 'The agent attests again by itself; a request by hand is somebody with a stolen token.',
+  },
+  AttestationUsed: {
+    outcomes: 'Deny',
+    meaning: 'The token of the attested machine has led to a certificate already.',
+    remedy: 'The agent attests again by itself.',
+  },
+  AttestationInUse: {
+    outcomes: 'Retry',
+    meaning: 'Another request has the same token, and is approved but has no certificate yet.',
+    remedy: 'See why the signer does not sign the other one.',
+  },
+  IdentityRevoked: {
+    outcomes: 'Deny',
+    meaning: 'The NodeIdentity was revoked, or set back, after the machine got its token.',
+    remedy: 'Delete the NodeIdentity to let a machine claim the name anew.',
   },
   AccessNotReviewed: {
     outcomes: 'Retry',

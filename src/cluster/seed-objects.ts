@@ -1,4 +1,5 @@
-import { controllerRules, managerRules, tokenRules } from '../controller/rbac.ts'
+import { attestationRules, controllerRules, managerRules, tokenRules } from '../controller/rbac.ts'
+import { attestationAccount } from '../kube/rollcall/node-identity.ts'
 import type {
   ClusterRole,
   KubeObject,
@@ -86,6 +87,10 @@ const controllersSeeds = [
     kind: 'Group',
     name: 'rollcall:controllers',
   }),
+  ...namespacedGrant('kube-system', 'rollcall:attestation', attestationRules, {
+    kind: 'Group',
+    name: 'rollcall:controllers',
+  }),
 ]
 export const controllersPolicy = controllersSeeds.map(({ object }) => object)
 
@@ -111,8 +116,26 @@ export function kubeadmBindings(): Seed[] {
   ]
 }
 
+/**
+ * Whose tokens machines get that have proven themselves. It may make and read requests, no more: nothing is ever approved
+ * because of a role that it has.
+ */
+export function attestationSeeds(): Seed[] {
+  const account: KubeObject = {
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    metadata: { ...attestationAccount },
+  }
+  const { object } = groupBinding('rollcall:attested-machines', 'system:node-bootstrapper', '')
+  const binding = { ...object, subjects: [{ kind: 'ServiceAccount' as const, ...attestationAccount }] }
+  return [
+    { resource: resources.serviceAccounts, object: account },
+    { resource: resources.clusterRoleBindings, object: binding },
+  ]
+}
+
 /** All of it, for a cluster that is made in memory. */
 export function seedObjects(clusterInfoKubeconfig: string): Seed[] {
   const info = { resource: resources.configMaps, object: clusterInfo(clusterInfoKubeconfig) }
-  return [...kubeadmBindings(), ...controllersSeeds, info]
+  return [...kubeadmBindings(), ...controllersSeeds, ...attestationSeeds(), info]
 }

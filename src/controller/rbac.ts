@@ -1,4 +1,5 @@
 import { rollcallGroup } from '../kube/rollcall/kind.ts'
+import { attestationAccount } from '../kube/rollcall/node-identity.ts'
 import type { PolicyRule } from '../kube/types.ts'
 import { signerNames } from '../kube/types.ts'
 
@@ -33,6 +34,8 @@ export const controllerRules: PolicyRule[] = [
   },
   { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
   { apiGroups: [''], resources: ['nodes', 'namespaces', 'services'], verbs: ['list', 'watch'] },
+  // The UID of kube-system stands for the cluster.
+  { apiGroups: [''], resources: ['namespaces'], resourceNames: ['kube-system'], verbs: ['get'] },
   { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['list', 'watch'] },
   { apiGroups: ['networking.k8s.io'], resources: ['servicecidrs'], verbs: ['list', 'watch'] },
   { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'watch', 'create', 'update'] },
@@ -44,6 +47,8 @@ export const controllerRules: PolicyRule[] = [
     verbs: ['list', 'watch'],
   },
   { apiGroups: [rollcallGroup], resources: ['certificatepolicies/status'], verbs: ['update'] },
+  { apiGroups: [rollcallGroup], resources: ['nodeidentities'], verbs: ['get', 'list', 'create'] },
+  { apiGroups: [rollcallGroup], resources: ['nodeidentities/status'], verbs: ['update'] },
 ]
 
 /** For service-accounts and node-lifecycle, which only a cluster without kube-controller-manager needs. */
@@ -56,4 +61,14 @@ export const managerRules: PolicyRule[] = [
 /** Bound in namespace kube-system only: bootstrap tokens are Secrets. */
 export const tokenRules: PolicyRule[] = [
   { apiGroups: [''], resources: ['secrets'], verbs: ['list', 'watch', 'delete'] },
+]
+
+/** In namespace kube-system: tokens of one ServiceAccount and no other, for machines that have proven themselves. */
+export const attestationRules: PolicyRule[] = [
+  {
+    apiGroups: [''],
+    resources: ['serviceaccounts/token'],
+    resourceNames: [attestationAccount.name],
+    verbs: ['create'],
+  },
 ]

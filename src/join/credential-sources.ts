@@ -2,6 +2,7 @@ import { RollcallError } from '../errors.ts'
 import type { Reference } from '../kube/encode-kubeconfig.ts'
 import type { ConnectionConfig } from '../kube/transport.ts'
 import { sha256Hex } from '../x509/fingerprint.ts'
+import type { AttemptKey } from './request-certificate.ts'
 
 /** Why a bootstrap credential is wanted: never had a certificate, it lapsed, or the API answered 401 to it. */
 export type AcquireReason = 'initial' | 'expired' | 'rejected'
@@ -9,6 +10,8 @@ export type AcquireReason = 'initial' | 'expired' | 'rejected'
 export interface AcquireContext {
   reason: AcquireReason
   nodeName: string
+  /** The key that the request will have, for sources that vouch for it; the same until there is a certificate. */
+  key?(): Promise<AttemptKey>
   /** Ends the acquisition. */
   signal?: AbortSignal
 }
@@ -18,6 +21,8 @@ export interface BootstrapCredential {
   source: string
   /** The API server, what to trust of it, and how to authenticate. */
   connection: ConnectionConfig
+  /** The only key that it is good for; absent: any. */
+  key?: AttemptKey
   /** How the source gives the CA; absent: only as the text in `connection`. */
   certificateAuthority?: Reference
 }

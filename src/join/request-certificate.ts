@@ -52,8 +52,9 @@ const issuancePatience = 15 * 60_000
  * renewal, its recovery, and for serving certificates. Makes a new key, creates a CertificateSigningRequest
  * `csr-<random>` (K-36) and waits until it is approved and issued (K-40).
  *
- * The key is new for every attempt. So when the answer to the creation is lost and the request was made nevertheless,
- * whatever is issued for it belongs to a key that no longer exists, and nobody can use it.
+ * The key is new for every attempt, but where an attested machine got its credential for one key alone. So when the answer
+ * to the creation is lost and the request was made nevertheless, whatever is issued for it belongs to a key that no longer
+ * exists, and nobody can use it.
  *
  * Rejects with CSR_DENIED, CSR_FAILED, CSR_TIMEOUT, CSR_GONE, with KEY_MISMATCH or X509_MALFORMED when what was issued
  * cannot be used, and with what the client throws (API_UNREACHABLE, ApiStatusError) when the request was not accepted.
@@ -88,7 +89,11 @@ export async function requestCertificate(options: CertificateRequestOptions): Pr
   return { chain, key, requestName }
 }
 
-async function keyInMemory({ keyAlgorithm, random }: CertificateRequestOptions): Promise<AttemptKey> {
+/** A new key that is kept in a file. */
+export async function keyInMemory({
+  keyAlgorithm,
+  random,
+}: Pick<CertificateRequestOptions, 'keyAlgorithm' | 'random'>): Promise<AttemptKey> {
   const signer = generateSigner(keyAlgorithm, random)
   return { signer, stored: signer.exportPem() }
 }

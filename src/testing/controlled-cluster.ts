@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { ApiOptions } from '../apiserver/create-api.ts'
 import type { ApprovalPolicy } from '../approve/policy.ts'
 import type { ControllersOptions, RunningControllers } from '../controller/options.ts'
-import { controllerRules, managerRules, tokenRules } from '../controller/rbac.ts'
+import { attestationRules, controllerRules, managerRules, tokenRules } from '../controller/rbac.ts'
 import { startControllers } from '../controller/start-controllers.ts'
 import { generateSigner } from '../keys/private-key.ts'
 import { isStatus, type KubeClient } from '../kube/client.ts'
@@ -84,7 +84,7 @@ export async function startControlledCluster(more: Partial<ApiOptions> = {}): Pr
   const cluster = await startEmbeddedCluster(silentLog, more)
   const { admin, clock, ca } = cluster
   await cluster.grant('rollcall', [...controllerRules, ...managerRules])
-  await cluster.grant('rollcall', tokenRules, 'kube-system')
+  await cluster.grant('rollcall', [...tokenRules, ...attestationRules], 'kube-system')
   const controllerClient = await cluster.as('rollcall')
   const running: RunningControllers[] = []
   let made = 0

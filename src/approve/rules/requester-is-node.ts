@@ -6,11 +6,12 @@ import { kindOf } from './our-signer.ts'
 
 export const requesterIsNode: Rule<Facts> = {
   name: 'RequesterIsNode',
-  sentence: 'A node asks for itself; a bootstrap identity asks for a first client certificate only.',
+  sentence:
+    'A node asks for itself; a bootstrap identity or an attested machine asks for a first client certificate only.',
   check({ csr, policy, reading }) {
     const requester = requesterOf(csr, policy)
     if (requester.kind === 'node') return undefined
-    if (requester.kind === 'bootstrap') {
+    if (requester.kind === 'bootstrap' || requester.kind === 'attested') {
       if (kindOf(csr) === 'client') return undefined
       return deny(
         'RequesterNotNode',
