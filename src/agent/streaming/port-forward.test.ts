@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { duplexPair } from 'node:stream'
 import { test } from 'node:test'
 import { forwardPorts } from './port-forward.ts'
+import { controlFrame, frameTypes, resetCodes, words } from './spdy/frames.ts'
 import { isEnd, spdyClient } from './testing/spdy-client.ts'
 
 const nothing = new Uint8Array()
@@ -48,6 +49,20 @@ test('attack: a data stream without its error stream reaches nobody', async () =
   const over = forwardPorts(client.server, nothing, () => assert.fail('nobody is to be reached'))
   await client.open(1, { streamtype: 'data', port: '22', requestid: '0' })
   await client.until(isEnd(1))
+  client.end()
+  await over
+})
+
+test('attack: error streams that are opened and reset without end are forgotten', async () => {
+  const client = spdyClient()
+  const over = forwardPorts(client.server, nothing, () => assert.fail('nobody is to be reached'))
+  let id = 1
+  for (; id < 2 * 600; id += 2) {
+    await client.open(id, { streamtype: 'error', port: '1', requestid: `${id}` })
+    client.send(controlFrame(frameTypes.rstStream, 0, words(id, resetCodes.cancel)))
+  }
+  await client.open(id, { streamtype: 'data', port: '1', requestid: '1' })
+  await client.until(isEnd(id))
   client.end()
   await over
 })

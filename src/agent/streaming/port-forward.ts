@@ -10,6 +10,9 @@ export const tunnelledProtocol = `SPDY/3.1+${portForwardProtocol}`
 /** Opens a connection to a TCP port of the pod; rejects with a sentence for the client. */
 export type OpenPort = (port: number) => Promise<Duplex>
 
+/** Error streams whose data stream has not come; a client may have reset them meanwhile. */
+const MOST_WAITING = 256
+
 /** The byte stream of a WebSocket that carries SPDY. */
 export function tunnelOf(socket: WebSocket): Duplex {
   return createWebSocketStream(socket, { allowHalfOpen: false })
@@ -24,7 +27,12 @@ export async function forwardPorts(connection: Duplex, head: Uint8Array, open: O
   const targets = new Set<Duplex>()
   const session = serveSpdy(connection, head, stream => {
     const { streamtype, requestid = `${stream.id}` } = stream.headers
-    if (streamtype === 'error') return void errors.set(requestid, stream)
+    if (streamtype === 'error') {
+      errors.set(requestid, stream)
+      const [oldest] = errors.keys()
+      if (errors.size > MOST_WAITING && oldest !== undefined) errors.delete(oldest)
+      return
+    }
     const error = errors.get(requestid)
     errors.delete(requestid)
     if (streamtype !== 'data' || !error) return void stream.end()
