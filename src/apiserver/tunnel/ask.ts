@@ -1,4 +1,5 @@
 import type { ApiRequest, ApiResponse } from '../../kube/transport.ts'
+import type { UserInfo } from '../../kube/types.ts'
 import type { Clock } from '../../ports.ts'
 import { tooManyRequests } from '../response.ts'
 import { ApiError } from '../wire/api-error.ts'
@@ -25,7 +26,12 @@ export interface Order extends Omit<KubeletRequest, 'path' | 'host'> {
 export type Asked = { answer: KubeletAnswer; release: () => void } | ApiResponse
 
 /** Rejects with DialError, or with ApiError when the client has left. */
-export type Ask = (request: ApiRequest, location: KubeletLocation, order: Order) => Promise<Asked>
+export type Ask = (asker: Asker, location: KubeletLocation, order: Order) => Promise<Asked>
+
+export interface Asker {
+  request: ApiRequest
+  user: UserInfo
+}
 
 export const isRefused = (asked: Asked): asked is ApiResponse => 'status' in asked
 
@@ -34,8 +40,12 @@ export const signalOf = ({ signal }: ApiRequest): AbortSignal => signal ?? new A
 
 export function createAsk(trust: KubeletTrust, clock: Clock): Ask {
   const count = new TunnelCount()
-  return async (request, { address, path }, { insecure = false, patience = PATIENCE, ...order }) => {
-    const release = count.take(address.node)
+  return async (
+    { request, user },
+    { address, path },
+    { insecure = false, patience = PATIENCE, ...order },
+  ) => {
+    const release = count.take(address.node, user.username)
     if (!release) return tooManyRequests(RETRY_AFTER_SECONDS)
     const signal = signalOf(request)
     try {

@@ -1,6 +1,5 @@
 /** A request for a connected subresource, from the dispatcher to the tunnels. */
 import type { ApiResponse } from '../../kube/transport.ts'
-import type { UserInfo } from '../../kube/types.ts'
 import { wantedUpgrade } from '../../kube/upgrade/upgrade-headers.ts'
 import type { Core } from '../call.ts'
 import type { ResourcePath } from '../request-info.ts'
@@ -24,7 +23,7 @@ export function connectsAs({ tunnels }: Core, path: ResourcePath): Connection | 
  * where Kubernetes is content with `get`. Throws ApiError.
  */
 export async function connect(
-  call: TunnelCall & { core: Core; user: UserInfo },
+  call: TunnelCall & { core: Core },
   { verbs, tunnels }: Connection,
   verb: string,
 ): Promise<ApiResponse> {

@@ -13,15 +13,17 @@ const answerHeaders = ['content-type', 'content-encoding', 'content-range', 'cac
 
 /** `nodes/proxy`: the kubelet's own answer, whatever it is. Throws ApiError with the texts of kube-apiserver. */
 export async function nodeProxy(
-  { request, path }: TunnelCall,
+  { request, user, path }: TunnelCall,
   location: KubeletLocation,
   { ask, clock }: { ask: Ask; clock: Clock },
 ): Promise<ApiResponse> {
   const { method, body: sent } = request
   const headers = passedHeaders(request.headers, requestHeaders)
-  const asked = await ask(request, location, { method, headers, ...(sent && { body: sent }) }).catch(
-    orDialError(why => apiError.unavailable(`error trying to reach service: ${why}`)),
-  )
+  const asked = await ask({ request, user }, location, {
+    method,
+    headers,
+    ...(sent && { body: sent }),
+  }).catch(orDialError(why => apiError.unavailable(`error trying to reach service: ${why}`)))
   if (isRefused(asked)) return asked
   const { response } = asked.answer
   const { statusCode = 0 } = response

@@ -17,7 +17,7 @@ const MOST_REFUSAL = 50_000
 
 /** `pods/log`: the log comes as the kubelet sends it. Throws ApiError with the texts of kube-apiserver. */
 export async function podLogs(
-  { request, path, query }: TunnelCall,
+  { request, user, path, query }: TunnelCall,
   location: KubeletLocation | undefined,
   { ask, clock, metrics }: { ask: Ask; clock: Clock; metrics: TunnelMetrics | undefined },
 ): Promise<ApiResponse> {
@@ -27,7 +27,7 @@ export async function podLogs(
   // A container that is silent has no head of an answer to send either.
   const patience = flag(query, 'follow') ? Number.POSITIVE_INFINITY : PATIENCE
   const headers = passedHeaders(request.headers, ['user-agent'])
-  const asked = await ask(request, location, { method: 'GET', headers, insecure, patience }).catch(
+  const asked = await ask({ request, user }, location, { method: 'GET', headers, insecure, patience }).catch(
     orDialError(why => {
       if (why.includes('x509:')) metrics?.podLogsTlsFailure()
       const url = `https://${hostPort(location.address)}${location.path}`

@@ -81,10 +81,16 @@ async function silentKubelet(t: TestContext) {
   return { clock, tunnels, sockets, port }
 }
 
-function ask(tunnels: Tunnels, more: Partial<ResourcePath> = {}, request: Partial<ApiRequest> = {}) {
+function ask(
+  tunnels: Tunnels,
+  more: Partial<ResourcePath> = {},
+  request: Partial<ApiRequest> = {},
+  username = 'alice',
+) {
   const url = '/api/v1/namespaces/default/pods/p/log'
   return tunnels.answer({
     path: { ...path, ...more },
+    user: { username, groups: [] },
     query: new URLSearchParams(url.split('?')[1]),
     request: { method: 'GET', url, headers: {}, ...request },
   })
@@ -114,12 +120,17 @@ test('attack: a kubelet that takes the connection and makes no handshake is give
   await until(() => sockets.size === 0)
 })
 
-test('attack: a hundred requests may wait for one kubelet; the next is refused, another kubelet is still reached', async t => {
+test('attack: a hundred requests may wait for one kubelet, eighty of one user; the next is refused, another kubelet is still reached', async t => {
   const { clock, tunnels, sockets } = await silentKubelet(t)
   const left = new AbortController()
-  const answers = Array.from({ length: 100 }, () => refusal(ask(tunnels, {}, { signal: left.signal })))
-  await until(() => sockets.size === 100)
+  const askAs = (user: string, count: number) =>
+    Array.from({ length: count }, () => refusal(ask(tunnels, {}, { signal: left.signal }, user)))
+  const answers = askAs('alice', 80)
+  await until(() => sockets.size === 80)
   assert.equal(await refusal(ask(tunnels)), 'answered with 429')
+  answers.push(...askAs('bob', 20))
+  await until(() => sockets.size === 100)
+  assert.equal(await refusal(ask(tunnels, {}, {}, 'carol')), 'answered with 429')
   const other = refusal(ask(tunnels, { name: 'q' }, { signal: left.signal }))
   await until(() => sockets.size === 101)
   left.abort()

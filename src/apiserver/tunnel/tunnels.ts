@@ -1,10 +1,10 @@
 /** Requests that lead to a kubelet: pods/log, pods/exec, pods/attach, pods/portforward and nodes/proxy. */
-import type { ApiRequest, ApiResponse } from '../../kube/transport.ts'
+import type { ApiResponse } from '../../kube/transport.ts'
 import { wantedUpgrade } from '../../kube/upgrade/upgrade-headers.ts'
 import type { Clock } from '../../ports.ts'
 import type { ObjectReader } from '../reader.ts'
 import type { ResourcePath } from '../request-info.ts'
-import { createAsk } from './ask.ts'
+import { type Asker, createAsk } from './ask.ts'
 import type { KubeletTrust } from './dial-kubelet.ts'
 import { nodeProxy, proxiedNode, proxiedPath, requireKubeletPort } from './node-proxy.ts'
 import { execLocation, kubeletOf, logLocation, portForwardLocation } from './pod-location.ts'
@@ -21,8 +21,7 @@ export interface TunnelOptions extends KubeletTrust {
 }
 
 /** One authorized request for a connected subresource. */
-export interface TunnelCall {
-  request: ApiRequest
+export interface TunnelCall extends Asker {
   path: ResourcePath
   query: URLSearchParams
 }

@@ -23,7 +23,7 @@ const MOST_REFUSAL = 50_000
  * here. Throws ApiError with the texts of kube-apiserver.
  */
 export async function upgradeTunnel(
-  { request }: TunnelCall,
+  { request, user }: TunnelCall,
   location: KubeletLocation,
   { ask, clock }: { ask: Ask; clock: Clock },
 ): Promise<ApiResponse> {
@@ -31,7 +31,7 @@ export async function upgradeTunnel(
   if (!upgrade || !request.upgradable) throw apiError.badRequest('Upgrade request required')
   if (bringsBody(request.headers)) throw apiError.badRequest('a request for an upgrade must not have a body')
   const order = { method: request.method, headers: upgradeRequestHeaders(request.headers) }
-  const asked = await ask(request, location, order).catch(
+  const asked = await ask({ request, user }, location, order).catch(
     orDialError(why => new ApiError(500, undefined, `error dialing backend: ${why}`)),
   )
   if (isRefused(asked)) return asked
