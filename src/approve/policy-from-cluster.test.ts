@@ -51,6 +51,20 @@ test('a version that cannot be used leaves the last good one in force, and the s
   assert.equal(clock.pending(), 0)
 })
 
+test('attack: a policy with more wrong in it than a condition has room for is told of in part', async () => {
+  const { put, start, written } = follow()
+  const label = 'l'.repeat(10_000)
+  const pools = Array.from({ length: 60 }, (_, n) => ({ name: `p${n}`, nodeLabels: { [label]: 'x' } }))
+  await put({ preset: 'lab', pools })
+  const policies = start()
+  await policies.settled
+  for (let turn = 0; turn < 20; turn++) await settle()
+  const message = written.at(-1)?.status?.conditions?.[0]?.message ?? ''
+  assert.ok(message.length > 1000 && message.length < 32_768, `${message.length} characters`)
+  assert.ok((policies.unusable() ?? '').length < 1200)
+  await policies.stop()
+})
+
 test('while it is not known whether there is a policy, nothing is said about there being none', async () => {
   const { server, put, start, log, clock } = follow()
   server.fault = 500

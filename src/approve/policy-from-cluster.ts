@@ -22,6 +22,8 @@ export interface ClusterPolicies {
 
 /** Milliseconds between two reports of a shadow: its counts change with every request. */
 const REPORT_INTERVAL = 30_000
+/** Of one policy that are told, and characters of each: a condition's message takes 32 KiB. */
+const [mostProblems, longestProblem] = [20, 1024]
 /** Milliseconds after which it is looked again whether the kind is served. */
 const TRY_AGAIN = 30_000
 
@@ -77,9 +79,10 @@ export function policiesFromCluster(options: ClusterPolicies): FollowPolicies {
 
     function put({ metadata, spec }: CertificatePolicy): void {
       const { name } = metadata
-      const problems = problemsOf(name, spec ?? {}, 'resource').map(
-        ({ path, text }) => `${pathText(path)}: ${text}`,
-      )
+      // As many as a condition has room for.
+      const problems = problemsOf(name, spec ?? {}, 'resource')
+        .slice(0, mostProblems)
+        .map(({ path, text }) => `${pathText(path)}: ${text}`.slice(0, longestProblem))
       set.put({ name, spec: spec ?? {}, revision: revisionOf(metadata), problems })
       if (problems.length > 0)
         log.error('a policy cannot be used, its last good version goes on to count', {

@@ -69,7 +69,7 @@ export function policiesFromFile({ path, disk, clock, log }: PolicyFile): Follow
     const running = run()
     return {
       inForce: () => set.inForce(),
-      unusable: () => (set.inForce() ? undefined : told),
+      unusable: () => (set.inForce() ? undefined : told?.split('\n', 1)[0]),
       shadows: () => set.shadows(),
       settled: first.promise,
       compared(shadow, difference) {

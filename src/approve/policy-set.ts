@@ -54,7 +54,8 @@ export class PolicySet {
   /** What is wrong with the policy that should be in force and was never good. */
   unusable(): string | undefined {
     const kept = this.#kept.get(policyInForce)
-    return kept && !kept.good ? kept.given.problems.join('; ') : undefined
+    const [first, ...more] = kept?.good ? [] : (kept?.given.problems ?? [])
+    return first && (more.length > 0 ? `${first} (and ${more.length} more)` : first)
   }
 
   shadows(): readonly LoadedPolicy[] {

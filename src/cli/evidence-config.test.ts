@@ -56,3 +56,10 @@ for (const [text, told] of refused) {
     await assert.rejects(sources, error => hasCode(error, 'USAGE') && told.test(error.message))
   })
 }
+
+test('what is no YAML is told with its line and without its text, which may hold a secret', async () => {
+  const text = 'sources:\n  - name: racks\n    exec: {command: /bin/x, env: {TOKEN: hunter2}\n  - : [\n'
+  const failure = await reading({ '/e.yaml': text }).sources.catch(String)
+  assert.match(String(failure), /--evidence-config: \/e\.yaml: line \d+ is no YAML/)
+  assert.doesNotMatch(String(failure), /hunter2/)
+})

@@ -1,5 +1,5 @@
 /** `--evidence-config`: webhooks and programs that policies may name. Who writes policies does not choose what runs here. */
-import { parse } from 'yaml'
+import { LineCounter, parseDocument } from 'yaml'
 import { execSource } from '../approve/evidence/external/exec-source.ts'
 import type { EvidenceSource } from '../approve/evidence/external/source.ts'
 import { webhookSource, webhookTransport } from '../approve/evidence/external/webhook-source.ts'
@@ -22,11 +22,15 @@ const [standardTimeout, longestTimeout] = [5, 60]
 export async function readEvidenceConfig(path: string, ports: EvidencePorts): Promise<EvidenceSource[]> {
   const bad = (why: string) => new RollcallError('USAGE', `--evidence-config: ${path}: ${why}.`, { path })
   let value: unknown
+  const lines = new LineCounter()
+  // Without the text around an error: an `env` may hold a secret.
+  const document = parseDocument(await ports.read(path), { lineCounter: lines, prettyErrors: false })
+  const [error] = document.errors
+  if (error) throw bad(`line ${lines.linePos(error.pos[0]).line} is no YAML: ${error.message}`)
   try {
-    value = parse(await ports.read(path), { maxAliasCount: 0 })
+    value = document.toJS({ maxAliasCount: 0 })
   } catch (error) {
-    if (error instanceof RollcallError) throw error
-    throw bad(`is no YAML: ${error instanceof Error ? error.message : String(error)}`)
+    throw bad(error instanceof Error ? error.message : String(error))
   }
   const { sources } = fieldsOf(value, 'the file', ['sources'], bad)
   if (!Array.isArray(sources)) throw bad('sources must be a list')

@@ -69,7 +69,14 @@ function parsed(text: string | undefined): unknown {
 function isHead(value: unknown): value is SignedHead {
   if (typeof value !== 'object' || value === null) return false
   const { chain, seq, hash, time, key, signature } = value as Partial<Record<keyof SignedHead, unknown>>
+  const texts: [value: unknown, form: RegExp][] = [
+    [chain, /^[0-9a-f]{16}$/],
+    [hash, /^[0-9a-f]{64}$/],
+    [time, /^.{1,64}$/],
+    [key, /^[A-Za-z0-9+/=]{1,1024}$/],
+    [signature, /^[A-Za-z0-9+/=]{1,1024}$/],
+  ]
   return (
-    Number.isSafeInteger(seq) && [chain, hash, time, key, signature].every(text => typeof text === 'string')
+    Number.isSafeInteger(seq) && texts.every(([text, form]) => typeof text === 'string' && form.test(text))
   )
 }

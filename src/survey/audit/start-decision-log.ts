@@ -41,7 +41,9 @@ export function startDecisionLog(options: StartDecisionLog): RunningDecisionLog 
       return []
     })
     await tellDisagreement(heads)
-    const opened = await openDecisionLog({ ...options, published: heads[0] })
+    const [newest] = heads
+    const published = newest && { chain: newest.chain, seq: newest.seq, hash: newest.hash }
+    const opened = await openDecisionLog({ ...options, published })
     const signer = await openHeadKey(path, disk, random)
     if (!stopped) publisher = startHeadPublisher({ client, clock, log, signer, position: opened.position })
     return opened
