@@ -131,6 +131,7 @@ function controllerSeries(life: number, steps: number): Series[] {
       ['rollcall_controller_running', { controller, instance: 'a' }, turns(1)],
       ['rollcall_controller_running', { controller, instance: 'b' }, turns(0)],
     ]),
+    ...['approval', 'signing'].map((stage): Series => ['rollcall_canary_failed', { stage }, flat(0)]),
     ['rollcall_node_clock_skew_seconds', {}, flat(0.4)],
   ]
 }

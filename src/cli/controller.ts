@@ -4,15 +4,18 @@ import type { Command } from 'commander'
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import type { EvidenceSource } from '../approve/evidence/external/source.ts'
 import { parsePolicyFile } from '../approve/policy-from-file.ts'
-import { parseCertificateLifetime } from '../cluster/go-duration.ts'
+import { parseCertificateLifetime, parseGoDuration } from '../cluster/go-duration.ts'
 import { hostPorts } from '../cluster/host-ports.ts'
 import { type ControllerName, clusterControllers, controllerNames } from '../controller/controller-name.ts'
 import { startControllers } from '../controller/start-controllers.ts'
 import { RollcallError, systemCode } from '../errors.ts'
 import { systemSpawn } from '../host/spawn.ts'
+import { createClient } from '../kube/client.ts'
+import { impersonating } from '../kube/impersonating-transport.ts'
 import { connectUndici } from '../kube/undici-transport.ts'
 import { configMapLedger } from '../sign/config-map-ledger.ts'
-import type { CommandIo, ConnectionFlags } from './command-io.ts'
+import { canaryGroup, canaryUser } from '../survey/canary/run-canary.ts'
+import type { CommandIo, ConnectedApi, ConnectionFlags } from './command-io.ts'
 import { addConnectionOptions } from './connect-kubeconfig.ts'
 import { readEvidenceConfig } from './evidence-config.ts'
 import { lineLog } from './line-log.ts'
@@ -29,6 +32,7 @@ interface ControllerFlags extends ConnectionFlags, SigningFlags {
   metricsListen?: ListenAddress
   decisionLog?: string
   evidenceConfig?: string
+  canary?: string
 }
 
 export function register(program: Command, io: CommandIo): void {
@@ -47,6 +51,10 @@ export function register(program: Command, io: CommandIo): void {
     )
     .option('--evidence-config <file>', 'webhooks and programs that policies may name as sources of evidence')
     .option('--decision-log <file>', 'keep every decision there in a chain of hashes, see rollcall audit')
+    .option(
+      '--canary <duration>',
+      'so often make a request as system:node:rollcall-canary and tell by metrics whether it is approved and signed',
+    )
     .option('--no-leader-election', 'work at once: for a single replica')
     .option(
       '--metrics-listen <address:port>',
@@ -95,6 +103,7 @@ async function controller(flags: ControllerFlags, io: CommandIo): Promise<void> 
       ledger,
       issued: ledger.issued,
       ...(metrics && { metrics: metrics.registry }),
+      ...(flags.canary !== undefined && { canary: canaryOf(api, flags.canary) }),
       ...(flags.leaderElection && { leaderElection: election() }),
     })
     io.stdout(`ready ${api.server}\n`)
@@ -106,6 +115,13 @@ async function controller(flags: ControllerFlags, io: CommandIo): Promise<void> 
   } finally {
     signers.stop()
   }
+}
+
+function canaryOf({ transport }: ConnectedApi, every: string) {
+  if (!transport)
+    throw new RollcallError('USAGE', '--canary: there is no connection to act as somebody else by')
+  const asNode = createClient(impersonating(transport, canaryUser, canaryGroup))
+  return { asNode, intervalSeconds: parseGoDuration(every, '--canary') }
 }
 
 async function openMetrics(address: ListenAddress) {

@@ -11,6 +11,7 @@ import { systemMachine } from '../host/machine.ts'
 import { resources } from '../kube/types.ts'
 import { connectUndici } from '../kube/undici-transport.ts'
 import { runCommand } from '../testing/command-run.ts'
+import { seededRandom } from '../testing/seeded-random.ts'
 import type { CommandIo, ConnectionFlags } from './command-io.ts'
 import { register } from './doctor.ts'
 
@@ -31,6 +32,7 @@ after(async () => {
 const ports = {
   disk: systemDisk,
   machine: systemMachine,
+  random: seededRandom(9),
   connect: connectUndici,
   lookAtTls: async (where: { host: string; port: number }) => ({
     ...where,

@@ -12,9 +12,13 @@ import { checksTold } from '../doctor/log-lines.ts'
 import { RollcallError, systemCode } from '../errors.ts'
 import { systemDisk } from '../host/disk.ts'
 import { systemMachine } from '../host/machine.ts'
+import { systemRandom } from '../host/random.ts'
+import { createClient } from '../kube/client.ts'
+import { impersonating } from '../kube/impersonating-transport.ts'
 import type { Connect } from '../kube/transport.ts'
 import { connectUndici } from '../kube/undici-transport.ts'
-import type { Disk } from '../ports.ts'
+import type { Disk, Random } from '../ports.ts'
+import { canaryGroup, canaryUser } from '../survey/canary/run-canary.ts'
 import type { CommandIo, ConnectionFlags } from './command-io.ts'
 import { addConnectionOptions } from './connect-kubeconfig.ts'
 import { formatReport } from './doctor-report.ts'
@@ -23,6 +27,7 @@ import { withApi } from './with-api.ts'
 
 export interface DoctorPorts {
   disk: Disk
+  random: Random
   machine: Machine
   connect: Connect
   lookAtTls: LookAtTls
@@ -30,6 +35,7 @@ export interface DoctorPorts {
 
 const systemPorts: DoctorPorts = {
   disk: systemDisk,
+  random: systemRandom,
   machine: systemMachine,
   connect: connectUndici,
   lookAtTls,
@@ -38,6 +44,7 @@ const systemPorts: DoctorPorts = {
 interface DoctorFlags extends ConnectionFlags {
   output: OutputFormat
   probe?: boolean
+  canary?: boolean
   bundle?: string
   node?: string
 }
@@ -52,6 +59,10 @@ export function register(program: Command, io: CommandIo, ports: DoctorPorts = s
       'say what is wrong with the certificates of a cluster, why, and what to do (exit 3: found something, 4: could not look everywhere)',
     )
     .option('--probe', 'also look at what each node serves on the port of its kubelet')
+    .option(
+      '--canary',
+      'also ask for a certificate as system:node:rollcall-canary, to see whether it is approved and signed; its key is dropped',
+    )
     .option('--node <name>', 'only what is found for this node')
     .option('--bundle <file>', 'look at a bundle of `doctor collect` in place of a cluster')
   addOutputOption(addConnectionOptions(doctor)).action(async (flags: DoctorFlags) => {
@@ -152,14 +163,16 @@ interface NodeFlags {
 
 async function gather(
   io: CommandIo,
-  flags: ConnectionFlags & { probe?: boolean },
-  { lookAtTls }: DoctorPorts,
+  flags: ConnectionFlags & { probe?: boolean; canary?: boolean },
+  { lookAtTls, random }: DoctorPorts,
 ) {
-  return withApi(io, flags, async ({ client, server, certificate }) => {
+  return withApi(io, flags, async ({ client, server, certificate, transport }) => {
+    const asNode = transport && createClient(impersonating(transport, canaryUser, canaryGroup))
     const target = {
       client,
       server,
       probe: flags.probe ?? false,
+      ...(flags.canary && asNode && { canary: { asNode, random } }),
       ...(certificate && { ownCertificate: certificate }),
     }
     const artifacts = await gatherCluster(target, { clock: io.clock, lookAtTls })

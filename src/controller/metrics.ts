@@ -7,6 +7,7 @@ import type { CertificateSigningRequest } from '../kube/types.ts'
 import type { Clock } from '../ports.ts'
 import type { AuthoritySource } from '../sign/authority.ts'
 import type { CleaningReason } from '../sign/cleanable.ts'
+import { type CanaryMetrics, canaryMetrics, noCanary } from '../survey/canary/start-canary.ts'
 import { createSurveyMetrics, noSurvey, type SurveyMetrics } from '../survey/metrics.ts'
 import { signerLabel } from '../survey/metrics-requests.ts'
 import { type ControllerName, controllerNames } from './controller-name.ts'
@@ -23,6 +24,7 @@ export interface ControllerMetrics {
   /** These controllers run in this process from now on; none: it does not lead any more. */
   running(names: readonly ControllerName[]): void
   survey: SurveyMetrics
+  canary: CanaryMetrics
 }
 
 export const noMetrics: ControllerMetrics = {
@@ -34,6 +36,7 @@ export const noMetrics: ControllerMetrics = {
   shadow() {},
   running() {},
   survey: noSurvey,
+  canary: noCanary,
 }
 
 export interface ControllerMetricsOptions {
@@ -69,6 +72,7 @@ export function controllerMetrics(options: ControllerMetricsOptions): Controller
     shadow: countShadow(options.registry),
     running: registerRunning(options),
     survey: createSurveyMetrics(options.registry, options.clock, knownRefusals),
+    canary: canaryMetrics(options.registry),
   }
 }
 

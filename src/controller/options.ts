@@ -8,6 +8,7 @@ import type { AuthoritySource } from '../sign/authority.ts'
 import type { Leaf } from '../sign/leaf.ts'
 import type { Ledger } from '../sign/ledger.ts'
 import type { StartDecisionLog } from '../survey/audit/start-decision-log.ts'
+import type { RootCertificates } from '../trust/root-ca-publisher.ts'
 import type { ControllerName } from './controller-name.ts'
 
 export interface SigningCa {
@@ -26,7 +27,7 @@ export interface ControllersOptions {
   /** The signer's cap: seconds that no certificate lives longer than. */
   certificateLifetimeSeconds: number
   /** PEM bundle for kube-root-ca.crt; empty: it is not published. */
-  rootCertificates: string
+  rootCertificates: string | RootCertificates
   /** Absent: all. */
   only?: readonly ControllerName[]
   /** A policy that never changes. Absent: that of `policyFile`. */
@@ -50,6 +51,8 @@ export interface ControllersOptions {
   decisionLog?: Pick<StartDecisionLog, 'path' | 'disk'> | undefined
   /** Where counters are registered; absent: none. */
   metrics?: Registry
+  /** Makes a canary request from time to time; absent: none. `asNode` acts as the canary (survey/canary). */
+  canary?: { asNode: KubeClient; intervalSeconds: number } | undefined
   /** Absent: work at once, without election. `identity` must be unique to the process. */
   leaderElection?: { identity: string; namespace: string; name: string }
 }

@@ -2,6 +2,7 @@ import { rollcallGroup } from '../kube/rollcall/kind.ts'
 import { attestationAccount } from '../kube/rollcall/node-identity.ts'
 import type { PolicyRule } from '../kube/types.ts'
 import { signerNames } from '../kube/types.ts'
+import { canaryGroup, canaryUser } from '../survey/canary/run-canary.ts'
 
 const certificates = 'certificates.k8s.io'
 const signers = Object.values(signerNames)
@@ -49,6 +50,12 @@ export const controllerRules: PolicyRule[] = [
   { apiGroups: [rollcallGroup], resources: ['certificatepolicies/status'], verbs: ['update'] },
   { apiGroups: [rollcallGroup], resources: ['nodeidentities'], verbs: ['get', 'list', 'create'] },
   { apiGroups: [rollcallGroup], resources: ['nodeidentities/status'], verbs: ['update'] },
+]
+
+/** For `--canary`: to act as one node that there is not, and as no other. */
+export const canaryRules: PolicyRule[] = [
+  { apiGroups: [''], resources: ['users'], resourceNames: [canaryUser], verbs: ['impersonate'] },
+  { apiGroups: [''], resources: ['groups'], resourceNames: [canaryGroup], verbs: ['impersonate'] },
 ]
 
 /** For service-accounts and node-lifecycle, which only a cluster without kube-controller-manager needs. */

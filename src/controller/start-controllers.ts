@@ -3,6 +3,7 @@ import { checkPolicy } from '../approve/policy.ts'
 import { startLeaseElection } from '../kube/lease-election.ts'
 import { type AuthoritySource, authorityOf, constantAuthority } from '../sign/authority.ts'
 import { type RunningDecisionLog, startDecisionLog } from '../survey/audit/start-decision-log.ts'
+import { startCanary } from '../survey/canary/start-canary.ts'
 import { startBootstrapSigner } from '../trust/bootstrap-signer.ts'
 import { startRootCaPublisher } from '../trust/root-ca-publisher.ts'
 import { startTokenCleaner } from '../trust/token-cleaner.ts'
@@ -59,6 +60,8 @@ function startAll(options: ControllersOptions & CsrControllersOptions): RunningC
   if (wants('bootstrap-signing')) running.push(startBootstrapSigner(options))
   if (wants('service-accounts')) running.push(startServiceAccountPublisher(options))
   if (wants('node-lifecycle')) running.push(startNodeLifecycle(options))
+  const { canary } = options
+  if (canary) running.push(startCanary({ ...options, ...canary, metrics: options.counters.canary }))
   options.counters.running(only)
   return {
     async stop() {

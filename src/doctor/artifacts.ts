@@ -2,7 +2,9 @@
  * What the doctor looks at: gathered once, plain JSON, free of secrets, so that a bundle is these artifacts in a file and
  * every check says the same of a bundle as of the cluster.
  */
+
 import type { CertificateSigningRequest, KubeEvent, KubeNode, Lease } from '../kube/types.ts'
+import type { CanaryOutcome } from '../survey/canary/run-canary.ts'
 
 /**
  * One artifact, or why there is none. `forbidden`, `failed`: it could not be had, so a check that needs it is SKIP.
@@ -203,6 +205,8 @@ export interface Artifacts {
   /** Whether there was a TLS handshake with the API server at all. */
   apiReach: ApiReach
   probes: NodeProbe[]
+  /** How a request that proves approver and signer ended. */
+  canary: CanaryOutcome
   /** Each API server by its own address. */
   apiServers: Served[]
   /** Programs of the control plane that are pods. */
@@ -242,6 +246,7 @@ export const artifactNames = [
   'apiServing',
   'apiReach',
   'probes',
+  'canary',
   'apiServers',
   'controlPlane',
   'calledServers',

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { generateSigner } from '../keys/private-key.ts'
+import { createClient } from '../kube/client.ts'
+import { impersonating } from '../kube/impersonating-transport.ts'
 import { type CertificateSigningRequest, resources, signerNames } from '../kube/types.ts'
+import { canaryGroup, canaryUser } from '../survey/canary/run-canary.ts'
+import { calm } from '../testing/controlled-cluster.ts'
 import { ip } from '../testing/judged-request.ts'
 import { seededRandom } from '../testing/seeded-random.ts'
 import { signedRequest } from '../testing/signed-request.ts'
@@ -310,5 +314,32 @@ test(
     await cluster.decide(client, 'Approved', 'AutoApproved')
     const report = await cluster.finds('C15')
     assert.deepEqual(report.explained, [{ id: 'C03', by: 'C15', count: 101 }])
+  }),
+)
+
+test(
+  'the canary: issued, nobody approves, nobody signs, and SKIP without the right to act as it',
+  onQuietCluster(async cluster => {
+    const random = seededRandom(12)
+    const asking = async (user: string, ...groups: string[]) => {
+      const as = impersonating(await cluster.transportAs(user, ...groups), canaryUser, canaryGroup)
+      return { canary: { asNode: createClient(as), random } }
+    }
+    const admin = await asking('admin', 'system:masters')
+    /** The canary waits by the clock of the cluster. */
+    const found = async (asked: Awaited<ReturnType<typeof asking>>) => {
+      const examining = cluster.examine(asked)
+      const over = examining.then(() => true)
+      while (!(await Promise.race([over, calm().then(() => false)]))) await cluster.clock.advance(1000)
+      return examining
+    }
+    assert.deepEqual(ids(await found(admin)), ['C03'])
+    await cluster.start({ only: ['approval'] })
+    assert.deepEqual(ids(await found(admin)), ['D01'])
+    await cluster.start({ only: ['signing'] })
+    assert.deepEqual(ids(await found(admin)), [])
+    const { checks } = await found(await asking('nobody'))
+    const skipped = checks.filter(({ status }) => status === 'SKIP').map(({ id }) => id)
+    assert.deepEqual(skipped, ['C03', 'D01'])
   }),
 )

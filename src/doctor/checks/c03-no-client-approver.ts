@@ -20,6 +20,29 @@ export const c03: Check = {
   },
   views: [
     view({
+      requiredArtifacts: ['canary'],
+      audit: ({ canary: { request, ended, took, message } }) =>
+        ended !== 'undecided' && ended !== 'denied'
+          ? []
+          : [
+              {
+                object: `CertificateSigningRequest ${request}`,
+                evidence: [
+                  {
+                    value: `${ended} after ${formatAge(took)}${message === undefined ? '' : `, ${message}`}`,
+                    source: 'the canary: a renewal asked for as system:node:rollcall-canary',
+                  },
+                ],
+                cause:
+                  ended === 'denied'
+                    ? 'An approver refuses what any node may have: the renewal of its own client certificate.'
+                    : 'Nobody decides the renewal of a client certificate.',
+                fix: [{ run: 'rollcall controller --only approval', purpose: 'approves by policy' }],
+                verify: { run: 'rollcall doctor --canary', purpose: 'finds nothing any more' },
+              },
+            ],
+    }),
+    view({
       requiredArtifacts: ['requests', 'requesterAccess'],
       optionalArtifacts: ['controllerLeases'],
       audit({ requests, requesterAccess, controllerLeases }, now) {

@@ -23,6 +23,32 @@ export const d01: Check = {
   },
   views: [
     view({
+      requiredArtifacts: ['canary'],
+      audit: ({ canary: { request, ended, took, message } }) =>
+        ended !== 'unsigned' && ended !== 'failed'
+          ? []
+          : [
+              {
+                object: `CertificateSigningRequest ${request}`,
+                evidence: [
+                  {
+                    value: `${ended} after ${formatAge(took)}${message === undefined ? '' : `, ${message}`}`,
+                    source: 'the canary: a renewal asked for as system:node:rollcall-canary',
+                  },
+                ],
+                cause: `No signer for ${signerNames.kubeletClient} signs.`,
+                fix: [
+                  {
+                    run: 'rollcall controller --only signing --signing-cert ca.crt --signing-key ca.key',
+                    purpose:
+                      'signs; or set --cluster-signing-cert-file and --cluster-signing-key-file of kube-controller-manager',
+                  },
+                ],
+                verify: { run: 'rollcall doctor --canary', purpose: 'finds nothing any more' },
+              },
+            ],
+    }),
+    view({
       requiredArtifacts: ['requests'],
       optionalArtifacts: ['controllerLeases', 'events'],
       audit: ({ requests, controllerLeases, events }, now) =>

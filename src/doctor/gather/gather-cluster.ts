@@ -1,4 +1,6 @@
 import type { KubeClient } from '../../kube/client.ts'
+import type { Random } from '../../ports.ts'
+import { runCanary } from '../../survey/canary/run-canary.ts'
 import { isControllerLease } from '../../survey/csr-facts.ts'
 import { type GatheredArtifacts, nothingGathered } from '../artifacts.ts'
 import { askAccess, joinQuestions, requesterQuestions } from './access.ts'
@@ -22,11 +24,13 @@ export interface ClusterTarget {
   ownCertificate?: string
   /** Whether to look at the serving certificate of each node. */
   probe: boolean
+  /** Acts as the canary (survey/canary); absent: no such request is made. */
+  canary?: { asNode: KubeClient; random: Random }
 }
 
 /** Reads everything once; what may not be read is marked so, and nothing is written. */
 export async function gatherCluster(
-  { client, server, ownCertificate, probe }: ClusterTarget,
+  { client, server, ownCertificate, probe, canary }: ClusterTarget,
   { clock, lookAtTls }: GatherPorts,
 ): Promise<GatheredArtifacts> {
   const gathered = nothingGathered('found on a node only: rollcall doctor node')
@@ -56,8 +60,15 @@ export async function gatherCluster(
       ? { status: 'ok', value: ownCertificate }
       : { status: 'absent', reason: 'the kubeconfig has no client certificate' },
     probes: await probesOf(nodes, probe, lookAtTls),
+    // The last: it is the only thing that is written, and nothing of it is to be among what was read.
+    canary: canary
+      ? await attempt(() => runCanary({ ...canary, client, clock, patience: canaryPatience }))
+      : { status: 'notAsked', reason: 'asked for with --canary only' },
   }
 }
+
+/** Milliseconds; an approver and a signer that work need one second. */
+const canaryPatience = 60_000
 
 async function gatherControlPlane(
   client: KubeClient,
