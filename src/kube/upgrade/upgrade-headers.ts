@@ -2,7 +2,9 @@
 const protocols = ['websocket', 'spdy/3.1']
 
 /** What of a request for an upgrade is passed on: nothing that names the client or its credential. */
-const requestHeaders = ['sec-websocket-key', 'sec-websocket-version', 'sec-websocket-protocol', 'user-agent']
+const requestHeaders = ['sec-websocket-key', 'sec-websocket-version', 'user-agent']
+/** Browsers, which can set no header, name their token to kube-apiserver as a subprotocol that begins so. */
+const tokenProtocol = 'base64url.bearer.authorization.k8s.io.'
 /** What of the answer comes back. */
 const answerHeaders = ['sec-websocket-accept', 'sec-websocket-protocol', 'x-stream-protocol-version']
 
@@ -35,6 +37,9 @@ export function upgradeRequestHeaders(headers: Headers): Record<string, string |
     const value = one(headers[name])
     if (value !== undefined) passed[name] = value
   }
+  const subprotocols = one(headers['sec-websocket-protocol'])?.split(/\s*,\s*/) ?? []
+  const harmless = subprotocols.filter(name => !name.startsWith(tokenProtocol))
+  if (harmless.length > 0) passed['sec-websocket-protocol'] = harmless.join(', ')
   // Older kubelets look at whole header lines, not at the parts of one.
   const versions = one(headers['x-stream-protocol-version'])
   if (versions !== undefined) passed['x-stream-protocol-version'] = versions.split(/\s*,\s*/)

@@ -45,6 +45,15 @@ describe('an upgrade that is passed on', () => {
     assert.equal(bringsBody({ 'content-length': '00' }), true)
   })
 
+  test('attack: a token among the subprotocols, as browsers send theirs, goes no further', () => {
+    const named = 'base64url.bearer.authorization.k8s.io.c2VjcmV0, v5.channel.k8s.io,v4.channel.k8s.io'
+    const headers = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-protocol': named }
+    assert.equal(
+      upgradeRequestHeaders(headers)['sec-websocket-protocol'],
+      'v5.channel.k8s.io, v4.channel.k8s.io',
+    )
+  })
+
   test('passes bytes both ways and ends with either side', async () => {
     const clock = createManualClock(0)
     const [client, left] = duplexPair()
