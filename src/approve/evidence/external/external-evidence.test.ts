@@ -49,6 +49,19 @@ test('what a source says proves names, and tells who holds them; an answer count
   assert.equal(questions, 3)
 })
 
+test('an address that went from one node to another is not held by the first one for ever', async () => {
+  const owners: Record<string, string> = { a: '10.0.0.1' }
+  const { clock, evidence, said } = sourceOf(async node =>
+    owners[node] === undefined ? undefined : json({ addresses: [owners[node]] }),
+  )
+  await said('a')
+  delete owners.a
+  owners.b = '10.0.0.1'
+  await clock.advance(freshFor)
+  assert.deepEqual(await said('b'), ['10.0.0.1'])
+  assert.deepEqual(evidence.holders('10.0.0.1'), ['b'])
+})
+
 test('a source that fails, is late, or talks nonsense is an error, never an empty answer; what it said before is gone', async () => {
   let answer: () => Promise<Uint8Array | undefined> = async () => json({ addresses: ['10.0.0.1'] })
   const { clock, evidence, said } = sourceOf(() => answer())

@@ -20,6 +20,8 @@ interface Answer {
 export const freshFor = 30_000
 /** Nodes whose answers are kept. */
 const mostAnswers = 20_000
+/** Nodes that are asked about because they had the same name or address. */
+const mostOthers = 16
 /** Questions that one source is asked at a time. */
 const mostQuestions = 4
 
@@ -58,8 +60,19 @@ export class ExternalEvidence implements EvidenceProvider {
     return this.#answers.get(nodeName)?.entry?.attributes ?? {}
   }
 
-  /** Resolves when there is an answer about the node that counts, be it an error. Never rejects. */
-  refresh(nodeName: string): Promise<void> {
+  /**
+   * Resolves when there is an answer about the node that counts, be it an error, and about those that held its names and
+   * addresses before: they may have lost them since. Never rejects.
+   */
+  async refresh(nodeName: string): Promise<void> {
+    await this.#refreshOne(nodeName)
+    const others = namesOf(this.#answers.get(nodeName)).flatMap(canonical => [
+      ...(this.#holders.get(canonical) ?? []),
+    ])
+    await Promise.all([...new Set(others)].slice(0, mostOthers).map(other => this.#refreshOne(other)))
+  }
+
+  #refreshOne(nodeName: string): Promise<void> {
     const answer = this.#answers.get(nodeName)
     if (answer && this.#clock.monotonic() - answer.at < freshFor) return Promise.resolve()
     const under =
