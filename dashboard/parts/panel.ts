@@ -20,10 +20,15 @@ export function Panel({ title, of, onClose, children }: PanelProps): View {
       if (before instanceof HTMLElement && before.isConnected) before.focus()
     }
   }, [of])
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === 'Escape') onClose()
-  }
-  return html`<aside class="panel" aria-label=${title} onKeyDown=${onKeyDown}>
+  useEffect(() => {
+    // Wherever the focus is: what had it may have gone with a decision.
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.key === 'Escape') onClose()
+    }
+    document.addEventListener('keydown', onKeyDown)
+    return () => document.removeEventListener('keydown', onKeyDown)
+  })
+  return html`<aside class="panel" aria-label=${title}>
     <header>
       <h2 ref=${heading} tabindex="-1">${title}</h2>
       <button type="button" class="quiet" onClick=${onClose}>Close</button>

@@ -5,6 +5,7 @@ import { html, type View } from '../html.ts'
 import { moment } from '../model/format.ts'
 import { CommandLine } from '../parts/command.ts'
 import { Empty } from '../parts/empty.ts'
+import { Glyph, type Shape } from '../parts/glyph.ts'
 import { useLoaded } from '../parts/loaded.ts'
 import { linkTo } from '../route.ts'
 
@@ -24,7 +25,7 @@ export function AuditView(): View {
     ${value && value.broken > 0 && html`<p class="notice bad" role="alert">${value.broken} of the latest lines are no entries, or were changed. Verify the log.</p>`}
     ${value && !value.kept && html`<${Empty} title="No decision log here">This server decides nothing itself; whoever does keeps the log.<//>`}
     ${value?.kept && found.length === 0 && html`<${Empty} title="No decision">${text ? 'None is like that.' : 'None was made yet.'}<//>`}
-    ${found.length > 0 && html`<${Table} decisions=${found} />`}
+    ${found.length > 0 && html`<${List} decisions=${found} />`}
     ${value?.kept && html`<${CommandLine} run="bin/rollcall audit verify" purpose="proves on the server that the log is whole: each entry holds the hash of the one before" />`}
   </section>`
 }
@@ -38,17 +39,29 @@ function matches(
   return all.some(part => part.toLowerCase().includes(text))
 }
 
-function Table({ decisions }: { decisions: RecentDecision[] }): View {
-  return html`<div class="card table-card" role="region" aria-label="Decisions" tabindex="0"><table>
-    <thead><tr><th scope="col">When</th><th scope="col">Outcome</th><th scope="col">Node</th><th scope="col">Names, and what proves them</th><th scope="col">Request</th></tr></thead>
-    <tbody>${decisions.map(
-      ({ seq, time, outcome, reason, message, node, sans, request, decidedBy, policy }) =>
-        html`<tr key=${seq}>
-          <td>${moment(Date.parse(time) / 1000)}<br /><small>no. ${seq}</small></td>
-          <td><b>${outcome}</b> ${reason}<br /><small>${message}</small>${(decidedBy || policy) && html`<br /><small title=${policy}>by ${decidedBy || `policy ${policy.split(' ')[0]}`}</small>`}</td>
-          <td class="short">${node && html`<a href=${linkTo('fleet', node)}>${node}</a>`}</td>
-          <td>${sans.map(({ name, proof }) => html`<div><code>${name}</code> <small>${proof || 'unproven'}</small></div>`)}</td>
-          <td class="short"><a href=${linkTo('requests', request)}>${request}</a></td>
-        </tr>`,
-    )}</tbody></table></div>`
+/** Words and tones of the log's outcomes; those of others are shown as they are. */
+const outcomes: Record<string, { label: string; shape: Shape; tone: string }> = {
+  Approve: { label: 'Approved', shape: 'good', tone: 'good' },
+  Deny: { label: 'Denied', shape: 'refused', tone: 'refused' },
+}
+
+function List({ decisions }: { decisions: RecentDecision[] }): View {
+  return html`<ol class="plain card">${decisions.map(decision => html`<${Entry} key=${decision.seq} of=${decision} />`)}</ol>`
+}
+
+function Entry({ of }: { of: RecentDecision }): View {
+  const { seq, time, outcome, reason, message, node, sans, request, decidedBy, policy } = of
+  const { label, shape, tone } = outcomes[outcome] ?? { label: outcome, shape: 'waiting', tone: 'waiting' }
+  return html`<li class="entry">
+    <p class="entry-when">${moment(Date.parse(time) / 1000)}<br /><small>no. ${seq}</small></p>
+    <div>
+      <p><${Glyph} shape=${shape} tone=${tone} /> <b>${label}</b> ${reason}
+        ${node && html` for <a href=${linkTo('fleet', node)}>${node}</a>`}</p>
+      <p><small>${message}</small></p>
+      ${sans.length > 0 && html`<p class="names">${sans.map(({ name, proof }) => html`<span><code>${name}</code> <small class=${proof ? '' : 'bad-text'}>${proof || 'unproven'}</small></span>`)}</p>`}
+    </div>
+    <p class="entry-who"><a href=${linkTo('requests', request)}>${request}</a><br /><small title=${policy}>${
+      decidedBy ? `by ${decidedBy}` : policy && `by policy ${policy.split(' ')[0]}`
+    }</small></p>
+  </li>`
 }

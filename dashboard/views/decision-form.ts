@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ShownRequest } from '../../src/dashboard/requests/show-request.ts'
 import { html, type View } from '../html.ts'
 import { call, who } from '../session.ts'
@@ -9,6 +9,13 @@ const outcomes: Record<string, string> = {
   already: 'That was decided already.',
 }
 
+/** Takes the focus, which its button had. */
+function Done({ text }: { text: string }): View {
+  const element = useRef<HTMLParagraphElement>(null)
+  useEffect(() => element.current?.focus(), [])
+  return html`<p ref=${element} tabindex="-1" class="notice" role="status">${text}</p>`
+}
+
 /** Approve or deny, as the viewer and with his reason. The server decides by the rules of `csr approve`, the API by his rights. */
 export function DecisionForm({ shown, again }: { shown: ShownRequest; again(): void }): View {
   const [reason, setReason] = useState('')
@@ -17,7 +24,7 @@ export function DecisionForm({ shown, again }: { shown: ShownRequest; again(): v
   const [busy, setBusy] = useState(false)
   const { name, uid, claims, mayDecide, conditions, problem } = shown
   if (conditions.some(({ type }) => type === 'Approved' || type === 'Denied'))
-    return answer ? html`<p class="notice" role="status">${answer.text}</p>` : null
+    return answer ? html`<${Done} text=${answer.text} />` : null
   const unproven = claims.filter(({ evidence, wildcard }) => !evidence && !wildcard)
   const needsReason = unproven.length > 0
   const mayApprove = mayDecide && !problem && (!needsReason || (accepted && reason.trim() !== ''))

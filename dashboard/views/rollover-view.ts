@@ -90,34 +90,33 @@ function RoleBoard({ rotation, consumers }: { rotation: Rotation; consumers: Rot
   </section>`
 }
 
+type Consumer = Rotations['consumers'][number]
+
+/** Cells that are drawn; beyond it the bar has to do. */
+const mostCells = 2000
+
 /** The roll call itself: who of those that verify by this CA has proven to trust the new one. */
-function RollCall({
-  role,
-  to,
-  consumers,
-}: {
-  role: string
-  to: number
-  consumers: Rotations['consumers']
-}): View {
-  const called = consumers.filter(({ roles, state }) => roles.includes(role) && state !== 'Gone')
+function RollCall({ role, to, consumers }: { role: string; to: number; consumers: Consumer[] }): View {
+  const called = consumers
+    .filter(({ roles, state }) => roles.includes(role) && state !== 'Gone')
+    .sort((a, b) => collator.compare(`${a.kind} ${a.identity}`, `${b.kind} ${b.identity}`))
   if (called.length === 0) return null
-  const answered = called.filter(({ proofs }) =>
-    proofs.some(proof => proof.role === role && proof.generation >= to && proof.level >= 2),
-  )
-  const silent = called.filter(consumer => !answered.includes(consumer))
+  const hasAnswered = ({ proofs }: Consumer) =>
+    proofs.some(proof => proof.role === role && proof.generation >= to && proof.level >= 2)
+  const answered = called.filter(hasAnswered).length
+  const silent = called.filter(consumer => !hasAnswered(consumer))
   return html`<div class="roll-call">
-    <p><b>${answered.length.toLocaleString('en')}</b> of ${plural(called.length, 'consumer')} answered</p>
-    <progress max=${called.length} value=${answered.length} aria-label="Consumers that have answered"></progress>
-    ${
-      silent.length > 0 &&
-      html`<p class="muted">Not yet: ${silent
-        .slice(0, 20)
-        .map(({ kind, identity, state }) => `${kind} ${identity} (${state})`)
-        .join(', ')}${silent.length > 20 ? ` and ${silent.length - 20} more` : ''}</p>`
-    }
+    <p><b class="big">${answered.toLocaleString('en')}</b> of ${plural(called.length, 'consumer')} answered</p>
+    <div class="cells" aria-hidden="true">${called.slice(0, mostCells).map(consumer => {
+      const state = hasAnswered(consumer) ? 'Answered' : consumer.state
+      return html`<i key=${consumer.name} class=${`cell is-${state.toLowerCase()}`} title=${`${consumer.kind} ${consumer.identity}: ${state}`} />`
+    })}</div>
+    ${silent.length > 0 && html`<p>Not yet: ${silent.slice(0, 20).map(nameOf).join(', ')}${silent.length > 20 ? ` and ${silent.length - 20} more` : ''}</p>`}
   </div>`
 }
+
+const collator = new Intl.Collator('en', { numeric: true })
+const nameOf = ({ kind, identity, state }: Consumer) => `${kind} ${identity} (${state.toLowerCase()})`
 
 /** `IssuerSwitch` → `Issuer switch`. */
 function spaced(phase: string): string {
