@@ -38,7 +38,7 @@ Made by \`node scripts/policy-page.ts\` from src/kube/rollcall/certificate-polic
 \`shadowOf: default\` is evaluated beside it and decides nothing; one of any other name waits. The same documents may stand in the file of
 \`rollcall controller --policy FILE\`, which then counts instead of the cluster's. Both are heeded while the controller runs;
 one that cannot be used changes nothing, its last good version goes on to count, and the log and the status say so. That version is kept
-in memory: a controller that starts beside a policy that cannot be used has none, and serving requests wait.
+in memory: a controller that starts beside a policy that cannot be used has none, and decides nothing until it can.
 
 Writing, changing or deleting a policy needs the verb \`approve\` on both kubelet signers
 (\`deploy/admission/certificate-policy-writers.yaml\` on a real cluster; the embedded API has the rule built in). Examples:
