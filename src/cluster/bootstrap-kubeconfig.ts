@@ -32,8 +32,10 @@ export async function ensureBootstrapKubeconfig(options: BootstrapKubeconfigOpti
   const current = await currentToken(options)
   const left = current.expiresAt - now
   if (current.token && left > tokenLifetime / 2) {
-    // The API may have come up at another port: the token is as good there.
-    if (current.server !== options.server) await writeKubeconfig(current.token, options)
+    // The API may have come up at another port, or be trusted by other CAs: the token is as good there.
+    const { server, certificateAuthority } = options
+    if (current.server !== server || current.certificateAuthority !== certificateAuthority)
+      await writeKubeconfig(current.token, options)
     return left - tokenLifetime / 2
   }
   const made = createBootstrapToken(now + tokenLifetime, options.random)
@@ -59,6 +61,8 @@ interface CurrentToken {
   expiresAt: number
   /** Where the file points to. */
   server: string
+  /** PEM that it trusts, where it is in the file. */
+  certificateAuthority?: string
 }
 
 const none: CurrentToken = { expiresAt: 0, server: '' }
@@ -69,6 +73,7 @@ async function currentToken(options: BootstrapKubeconfigOptions): Promise<Curren
   const selected = selectOwnContext(text, options.path)
   if (!selected) return none
   const { cluster, user } = selected
+  const authority = cluster.certificateAuthority
   const [id, secret] = (user.token?.reveal() ?? '').split('.')
   if (!id || !user.token) return none
   const target = { name: bootstrapTokenSecretName(id), namespace: 'kube-system' }
@@ -80,6 +85,7 @@ async function currentToken(options: BootstrapKubeconfigOptions): Promise<Curren
       token: user.token,
       expiresAt: tokenExpiry(object) ?? Number.POSITIVE_INFINITY,
       server: cluster.server,
+      ...(authority && 'data' in authority && { certificateAuthority: authority.data.reveal() }),
     }
   } catch (error) {
     if (isStatus(error, 'NotFound')) return none

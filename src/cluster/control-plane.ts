@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Registry } from 'prom-client'
+import type { Access } from '../apiserver/access/access.ts'
 import { createTokenIssuer } from '../apiserver/access/authentication/service-account/token-issuer.ts'
 import { completingWrites } from '../apiserver/access/bootstrap-policy/reconcile.ts'
 import { reconcileBootstrapPolicy } from '../apiserver/access/bootstrap-policy.ts'
@@ -22,13 +23,13 @@ import { dashboardDoor } from '../dashboard/dashboard.ts'
 import { followLedger } from '../dashboard/fleet/known-leaves.ts'
 import type { Signer } from '../keys/signer.ts'
 import type { KubeClient } from '../kube/client.ts'
-import { encodeKubeconfig } from '../kube/encode-kubeconfig.ts'
 import type { CertificatePolicySpec } from '../kube/rollcall/certificate-policy/spec.ts'
 import { rollcallKinds } from '../kube/rollcall/index.ts'
 import { signerNames } from '../kube/types.ts'
 import type { Clock, Disk, Log, Random } from '../ports.ts'
 import type { LastingLedger } from '../sign/ledger.ts'
 import { type ServedLedger, servedLedgerPath } from '../sign/served-ledger.ts'
+import { rootCaName } from '../trust/root-ca.ts'
 import { publishApiService } from './api-service.ts'
 import { publishPolicy } from './approval-policy.ts'
 import { openAuditLog } from './audit-log.ts'
@@ -37,11 +38,16 @@ import { publishClusterInfo } from './cluster-info.ts'
 import type { DataDirectory } from './data-directory.ts'
 import { publishClientCas } from './extension-authentication.ts'
 import { identities } from './identities.ts'
-import { issuePair } from './issue-pair.ts'
 import { loopbackClient } from './loopback-client.ts'
-import { leafLifetime, openPki, type Pki } from './pki.ts'
-import { replaceFile } from './pki-files.ts'
+import { openPki, type Pki } from './pki.ts'
 import { startRepeatedWork } from './repeated-work.ts'
+import { startEmbeddedRollover } from './rollover/embedded-rollover.ts'
+import type { EmbeddedTrust } from './rollover/embedded-trust.ts'
+import { roleOfSigner } from './rollover/leaf-holders.ts'
+import { openTrust } from './rollover/open-trust.ts'
+import { type OwnCredentials, ownCredentials } from './rollover/own-credentials.ts'
+import { watchedHealth } from './rollover/request-health.ts'
+import { witnessed } from './rollover/witnessed-access.ts'
 import { reconcilePolicy, seed, storedPolicy } from './seed.ts'
 import { controllersPolicy, kubeadmBindings, seedNamespaces } from './seed-objects.ts'
 import { openSqliteLedger, type SqliteLedger } from './sqlite-ledger.ts'
@@ -117,19 +123,42 @@ async function start(
   // Looking at the event loop a hundred times a second, prom-client's default, would keep an idle machine awake.
   collectDefaultMetrics({ register: metrics, eventLoopMonitoringPrecision: 100 })
 
-  const held: HeldLedger = {}
-  const { api, reader, opened } = openApi(store, pki, metrics, options, cleanups, held)
-  const loopback = { api, ca: pki.ca, clock, random }
+  const held: Held = {}
+  const { api, access, reader, opened } = openApi(store, pki, metrics, options, cleanups, held)
+  const trusted = await openTrust({
+    ...options,
+    root: directory.root,
+    pki,
+    reader,
+    addresses: [options.bind],
+  })
+  const { trust, cas } = trusted
+  held.trust = trust
+  const follow = () => access.setClientCertificateAuthorities(trust.judgedBy('client'))
+  follow()
+  trust.onApplied(follow)
+  const loopback = { api, ca: trust.signing('client') ?? pki.ca, clock, random }
   const client = await loopbackClient(identities.apiserver, loopback)
   const door = dashboardDoor(api)
-  const running = await listen(door.api, pki, options, cleanups)
+  const health = watchedHealth(door.api, clock)
+  const running = await listen(health.api, pki, trust, options, cleanups)
   const server = `https://${options.bind.includes(':') ? `[${options.bind}]` : options.bind}:${running.port}`
-  await seedCluster(client, reader, { server, port: running.port, pki }, options)
+  await seedCluster(client, reader, { server, port: running.port, trust }, options)
   opened(server)
 
-  await writeAdminKubeconfig(server, pki, options)
-  await keepBootstrapKubeconfig(server, pki, client, options, cleanups)
-  keepLeaves(running, pki, options, pkiOptions, cleanups)
+  const controllersClient = await loopbackClient(identities.controllers, loopback)
+  const own = await ownCredentials({
+    ...options,
+    trust,
+    pki,
+    issuerOf: leaf => cas.issuerOf('client', leaf),
+    loopbacks: { 'loopback/apiserver': client, 'loopback/controllers': controllersClient },
+    server,
+    adminKubeconfig: directory.adminKubeconfig,
+  })
+  await own.writeAdminKubeconfig()
+  const writeBootstrapKubeconfig = await keepBootstrapKubeconfig(server, trust, client, options, cleanups)
+  keepLeaves(pki, trust, own.leaves, options, pkiOptions, cleanups)
   const followed = options.policy && followLedger(await openLedger(options, cleanups, held))
   if (options.dashboard) {
     const { port } = options.dashboard
@@ -140,23 +169,39 @@ async function start(
   }
   if (options.policy && followed) {
     await publishPolicy(client, options.policy, log)
-    const controllers = await startOwnControllers(options, pki, loopback, metrics, followed.ledger)
+    const controllers = startOwnControllers(options, trust, controllersClient, metrics, followed.ledger)
     cleanups.push(() => controllers.stop())
+    const rollover = await startEmbeddedRollover({
+      ...options,
+      ...trusted,
+      ...own,
+      pki,
+      reader,
+      client,
+      connections: running.connections,
+      server,
+      place: { host: loopbackAddress(options.bind), port: running.port },
+      ledger: followed.ledger,
+      writeBootstrapKubeconfig,
+      health: () => ({ errorRate: health.errorRate() }),
+    })
+    cleanups.push(() => rollover.stop())
   }
   // Comes first when all is stopped: whoever balances load is told before anything ends.
   cleanups.push(() => api.beginShutdown())
   return { server, pki, client, stop }
 }
 
-/** The ledger that the API shows, once it is open. */
-interface HeldLedger {
+/** What the API shows and judges by, once it is open. */
+interface Held {
   ledger?: SqliteLedger
+  trust?: EmbeddedTrust
 }
 
 async function openLedger(
   { directory, clock, log }: ControlPlaneOptions,
   cleanups: Cleanups,
-  held: HeldLedger,
+  held: Held,
 ): Promise<LastingLedger> {
   const ledger = await openSqliteLedger({ path: directory.ledger, clock, log })
   cleanups.push(() => ledger.close())
@@ -171,13 +216,14 @@ function openApi(
   metrics: Registry,
   { directory, clock, random, log }: ControlPlaneOptions,
   cleanups: Cleanups,
-  held: HeldLedger,
-): { api: Api; reader: ObjectReader; opened(server: string): void } {
+  held: Held,
+): { api: Api; access: Access; reader: ObjectReader; opened(server: string): void } {
   const audit = openAuditLog(directory.auditLog, log)
   cleanups.push(() => audit.close())
   const reader = createObjectReader(store)
   const tokenIssuer = createTokenIssuer({ signer: pki.serviceAccount })
-  const access = createAccess({ reader, clock, clientCertificateAuthorities: pki.ca.pem, log, tokenIssuer })
+  const bare = createAccess({ reader, clock, clientCertificateAuthorities: pki.ca.pem, log, tokenIssuer })
+  const access = witnessed(bare, () => held.trust?.seen, clock)
   let address: string | undefined
   const api = createApi({
     store,
@@ -195,7 +241,7 @@ function openApi(
       clock,
       reader,
       clientCertificate: () => pki.apiserverKubeletClient,
-      certificateAuthority: () => pki.ca.pem,
+      certificateAuthority: () => held.trust?.judgedBy('kubelet-serving') ?? pki.ca.pem,
       addressTypes: kubeadmAddressTypes,
       metrics: createTunnelMetrics(metrics),
     }),
@@ -207,6 +253,7 @@ function openApi(
   cleanups.push(() => api.close())
   return {
     api,
+    access,
     reader,
     opened: server => {
       address = server
@@ -217,11 +264,12 @@ function openApi(
 async function listen(
   api: Api,
   pki: Pki,
+  { choice: chains }: EmbeddedTrust,
   { port, bind, clock, log }: ControlPlaneOptions,
   cleanups: Cleanups,
 ): Promise<RunningServer> {
   const tls = { ...pki.apiserver, clientCertificateAuthorities: pki.ca.pem }
-  const running = await serve({ api, port, host: bind, tls, clock, log })
+  const running = await serve({ api, port, host: bind, tls, chains, clock, log })
   cleanups.push(async () => {
     // The API ends its watches and finishes what is under way, then the connections can say goodbye.
     await api.close()
@@ -234,7 +282,7 @@ async function listen(
 async function seedCluster(
   client: KubeClient,
   reader: ObjectReader,
-  { server, port, pki }: { server: string; port: number; pki: Pki },
+  { server, port, trust }: { server: string; port: number; trust: EmbeddedTrust },
   { bind, clock }: ControlPlaneOptions,
 ): Promise<void> {
   await seed(client, seedNamespaces)
@@ -244,55 +292,52 @@ async function seedCluster(
     ...completingWrites(stored, controllersPolicy),
   ])
   await seed(client, kubeadmBindings())
-  await publishClusterInfo(client, server, pki.ca.pem)
+  await publishClusterInfo(client, server, trust.inSink('apiserver-serving', 'cluster-info'))
   await publishApiService(client, bind, port)
-  await publishClientCas(client, pki.ca.pem, clock.now())
+  await publishClientCas(client, trust.inSink('client', 'extension-apiserver-authentication'), clock.now())
 }
 
-async function writeAdminKubeconfig(server: string, pki: Pki, options: ControlPlaneOptions): Promise<void> {
-  const now = options.clock.now()
-  const request = { ...identities.admin, usage: 'client auth' as const, lifetime: leafLifetime, now }
-  const pair = await issuePair(pki.ca, request, options.random)
-  const text = encodeKubeconfig({
-    server,
-    certificateAuthority: { pem: pki.ca.pem },
-    user: { clientCertificate: { pem: pair.certificate }, clientKey: { pem: pair.key } },
-    names: { cluster: 'kubernetes', user: 'kubernetes-admin', context: 'kubernetes-admin@kubernetes' },
-  })
-  await replaceFile(options.disk, options.directory.adminKubeconfig, text.reveal(), 0o600)
+/** Where the API reaches itself. */
+function loopbackAddress(bind: string): string {
+  return { '0.0.0.0': '127.0.0.1', '::': '::1' }[bind] ?? bind
 }
 
-/** Mints the bootstrap token now, and again whenever half its life is over. */
+/** Mints the bootstrap token now, and again whenever half its life is over. Resolves with how to look at once. */
 async function keepBootstrapKubeconfig(
   server: string,
-  pki: Pki,
+  trust: EmbeddedTrust,
   client: KubeClient,
   { directory, disk, clock, random, log }: ControlPlaneOptions,
   cleanups: Cleanups,
-): Promise<void> {
+): Promise<() => Promise<void>> {
   const path = directory.bootstrapKubeconfig
-  const certificateAuthority = pki.ca.pem
-  const work = () =>
-    ensureBootstrapKubeconfig({ path, server, certificateAuthority, client, disk, clock, random })
+  const work = () => {
+    const certificateAuthority = trust.inSink('apiserver-serving', 'bootstrap.kubeconfig')
+    return ensureBootstrapKubeconfig({ path, server, certificateAuthority, client, disk, clock, random })
+  }
   const failure = `the bootstrap token in ${path} cannot be renewed`
   const kept = startRepeatedWork({ clock, log, first: await work(), work, failure })
   cleanups.push(() => kept.stop())
+  return async () => void (await work())
 }
 
 const HOUR = 3_600_000
 
 /** Looks once an hour whether a leaf is due; a new one serves new connections, and is shown to kubelets, at once. */
 function keepLeaves(
-  running: RunningServer,
   pki: Pki,
+  trust: EmbeddedTrust,
+  own: OwnCredentials['leaves'],
   { clock, log }: ControlPlaneOptions,
   pkiOptions: Parameters<typeof openPki>[0],
   cleanups: Cleanups,
 ): void {
   async function work(): Promise<number> {
-    const { ca, apiserver, apiserverKubeletClient } = await openPki(pkiOptions)
-    running.setTls({ ...apiserver, clientCertificateAuthorities: ca.pem })
-    pki.apiserverKubeletClient = apiserverKubeletClient
+    const { apiserver, apiserverKubeletClient } = await openPki(pkiOptions)
+    pki.apiserver = apiserver
+    await trust.keepLeaves()
+    if (trust.role('client').sign.authority === 1) pki.apiserverKubeletClient = apiserverKubeletClient
+    else await own['apiserver-kubelet-client']?.renew()
     return HOUR
   }
   const failure = 'the certificates of the API cannot be renewed'
@@ -300,22 +345,26 @@ function keepLeaves(
   cleanups.push(() => kept.stop())
 }
 
-async function startOwnControllers(
+function startOwnControllers(
   { directory, clock, random, log, disk, certificateLifetimeSeconds }: ControlPlaneOptions,
-  pki: Pki,
-  loopback: Parameters<typeof loopbackClient>[1],
+  trust: EmbeddedTrust,
+  client: KubeClient,
   metrics: Registry,
   ledger: LastingLedger,
-): Promise<RunningControllers> {
-  const ca = { certificate: pki.ca.pem, signer: pki.ca.signer }
+): RunningControllers {
   return startControllers({
-    client: await loopbackClient(identities.controllers, loopback),
+    client,
     clock,
     random,
     log,
-    signers: Object.fromEntries(Object.values(signerNames).map(name => [name, ca])),
+    signers: Object.fromEntries(
+      Object.values(signerNames).map(name => [name, trust.source(roleOfSigner(name))]),
+    ),
     certificateLifetimeSeconds,
-    rootCertificates: pki.ca.pem,
+    rootCertificates: {
+      current: () => trust.inSink('apiserver-serving', rootCaName),
+      onChange: run => trust.onApplied(run),
+    },
     disk,
     decisionLog: { path: directory.decisionLog, disk },
     metrics,

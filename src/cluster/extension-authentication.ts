@@ -33,6 +33,11 @@ export async function publishClientCas(client: KubeClient, clientCas: string, no
   await (current ? client.update(resources.configMaps, next) : client.create(resources.configMaps, next))
 }
 
+/** The ConfigMap says exactly this from now on: a CA that was dropped goes. */
+export async function replaceClientCas(client: KubeClient, clientCas: string): Promise<void> {
+  await client.patch(resources.configMaps, metadata, 'merge', { data: { [key]: clientCas } })
+}
+
 async function currentConfigMap(client: KubeClient): Promise<ConfigMap | undefined> {
   try {
     return await client.get<ConfigMap>(resources.configMaps, metadata)

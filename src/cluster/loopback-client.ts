@@ -12,6 +12,12 @@ export interface LoopbackOptions {
   random: Random
 }
 
+/** Its certificate can be made anew, by another CA, while it is in use. */
+export interface LoopbackClient extends KubeClient {
+  issuer(): CertificateAuthority
+  renew(ca: CertificateAuthority): Promise<void>
+}
+
 /**
  * A client straight into the API's handler, with a client certificate that exists only in memory. Authentication,
  * authorization and admission apply as to anybody. The certificate lives as long as the CA.
@@ -19,12 +25,23 @@ export interface LoopbackOptions {
 export async function loopbackClient(
   identity: { commonName: string; organizations: readonly string[] },
   { api, ca, clock, random }: LoopbackOptions,
-): Promise<KubeClient> {
-  const now = clock.now()
-  const lifetime = ca.certificate.notAfter - now
-  const pair = await issuePair(ca, { ...identity, usage: 'client auth', lifetime, now }, random)
-  const certificates = parseCertificatesPem(pair.certificate).map(certificate => certificate.raw)
-  return createClient(
-    inProcessTransport(api, { certificates, remoteAddress: '127.0.0.1' }, { 'user-agent': 'rollcall' }),
-  )
+): Promise<LoopbackClient> {
+  const peer = { certificates: await certificatesOf(ca), remoteAddress: '127.0.0.1' }
+  let issuer = ca
+  const client = createClient(inProcessTransport(api, peer, { 'user-agent': 'rollcall' }))
+  return {
+    ...client,
+    issuer: () => issuer,
+    async renew(next) {
+      peer.certificates = await certificatesOf(next)
+      issuer = next
+    },
+  }
+
+  async function certificatesOf(from: CertificateAuthority): Promise<Uint8Array[]> {
+    const now = clock.now()
+    const lifetime = from.certificate.notAfter - now
+    const pair = await issuePair(from, { ...identity, usage: 'client auth', lifetime, now }, random)
+    return parseCertificatesPem(pair.certificate).map(certificate => certificate.raw)
+  }
 }

@@ -107,6 +107,11 @@ export function kubeadmBindings(): Seed[] {
     ),
     clusterRole('kubeadm:get-nodes', [{ verbs: ['get'], apiGroups: [''], resources: ['nodes'] }]),
     groupBinding('kubeadm:get-nodes', 'kubeadm:get-nodes', bootstrapGroup),
+    // What agents take CAs from; that it is good, the pinned trust roots say.
+    clusterRole('rollcall:trust-bundles', [
+      { verbs: ['get'], apiGroups: ['rollcall.dev'], resources: ['trustbundles'] },
+    ]),
+    groupBinding('rollcall:trust-bundles', 'rollcall:trust-bundles', 'system:nodes'),
     ...namespacedGrant(
       'kube-public',
       'kubeadm:bootstrap-signer-clusterinfo',

@@ -65,6 +65,8 @@ export async function startUp(options: UpOptions): Promise<RunningUp> {
         directory.nodes,
         '--bootstrap-kubeconfig',
         directory.bootstrapKubeconfig,
+        '--trust-roots',
+        join(directory.root, 'trust-roots'),
         '--log',
         logFile,
       ],

@@ -50,8 +50,9 @@ export function nodeConsumers(
     ...common,
     id: `kubelet/${node.name}`,
     kind: 'Kubelet',
-    // K: a kubelet reads the CA of its API client once; it re-reads the CA that it judges clients by.
-    reloads: role === 'client' || kubelet?.evidence === 'reload-metric',
+    // K: a kubelet reads the CA of its API client once; it re-reads the CA that it judges clients by. Where the agent is
+    // the kubelet, what is in its memory is in force.
+    reloads: role === 'client' || (kubelet !== undefined && kubelet.evidence !== 'newer-process'),
     ...withReport(kubelet, digests, node.bootID),
     onDisk,
   }
@@ -68,9 +69,10 @@ function agentFacts(
   const reported = withReport(report, digests, bootID)
   const made = handshakes.filter(({ at }) => at >= report.loadedAt)
   const authorities = [...new Set(made.map(({ authority }) => authority))]
+  const refuses = report.refused ? { refuses: report.refused } : {}
   const proof: ProofFacts | undefined =
     reported.proof && authorities.length > 0
-      ? { ...reported.proof, level: 3, authorities, at: Math.max(...made.map(({ at }) => at)) }
+      ? { ...reported.proof, ...refuses, level: 3, authorities, at: Math.max(...made.map(({ at }) => at)) }
       : reported.proof
   return {
     ...common,

@@ -11,15 +11,22 @@ export interface RootCaPublisherOptions {
   clock: Clock
   random: Random
   log: Log
-  /** PEM bundle. */
-  rootCertificates: string
+  /** PEM bundle, or where it is asked for at each look. */
+  rootCertificates: string | RootCertificates
+}
+
+export interface RootCertificates {
+  current(): string
+  /** Calls `run` when it has changed. Returns how to end that. */
+  onChange(run: () => void): () => void
 }
 
 /** Milliseconds. */
 const conflictRetry = 200
 
 export function startRootCaPublisher(options: RootCaPublisherOptions): { stop(): Promise<void> } {
-  const { client, clock, random, log, rootCertificates } = options
+  const { client, clock, random, log } = options
+  const source = sourceOf(options.rootCertificates)
   const queue = startWorkQueue({ name: 'root-ca-publishing', workers: 1, clock, log, process: publish })
   const shared = { client, clock, random, log }
   const namespaces = startReflector<Namespace>({
@@ -40,7 +47,7 @@ export function startRootCaPublisher(options: RootCaPublisherOptions): { stop():
     const namespace = namespaces.get(name)
     if (signal.aborted || !namespace || (namespace.status?.phase ?? 'Active') !== 'Active') return undefined
     const current = configMaps.get(`${name}/${rootCaName}`)
-    const wanted = publishedRootCa(name, rootCertificates, current)
+    const wanted = publishedRootCa(name, source.current(), current)
     if (!wanted) return undefined
     try {
       if (current) await client.update(resources.configMaps, wanted, { signal })
@@ -53,9 +60,19 @@ export function startRootCaPublisher(options: RootCaPublisherOptions): { stop():
     }
   }
 
+  const end = source.onChange(() => {
+    for (const { metadata } of namespaces.list()) queue.add(metadata.name)
+  })
   return {
     async stop() {
+      end()
       await Promise.all([queue.stop(), namespaces.stop(), configMaps.stop()])
     },
   }
+}
+
+function sourceOf(certificates: string | RootCertificates): RootCertificates {
+  return typeof certificates === 'string'
+    ? { current: () => certificates, onChange: () => () => {} }
+    : certificates
 }

@@ -20,13 +20,15 @@ export interface ChainChoice {
   forName(name: string): ServedChain | undefined
   /** PEM of the CAs whose names are sent to clients that look for a certificate to present. */
   clientCertificateAuthorities(): string
+  /** A connection has ended; whether anything was asked on it. */
+  ended?(remoteAddress: string, id: string, asked: boolean): void
 }
 
 export interface ChosenChains {
   /** Begins: to be called before anybody else listens for connections. */
   guard(server: Http2SecureServer): void
   contextFor(name: string): SecureContext | undefined
-  /** Id of the chain that this connection was served with. */
+  /** Id of the chain that this connection, on which something is asked, was served with. */
   of(socket: TLSSocket): string | undefined
 }
 
@@ -37,6 +39,7 @@ export interface ChosenChains {
 export function chooseChains(choice: ChainChoice): ChosenChains {
   /** By both ends' address and port, since a TLS socket does not tell the socket it was made of. */
   const chosen = new Map<string, string>()
+  const asked = new Set<string>()
   const contexts = new WeakMap<ServedChain, { authorities: string; context: SecureContext }>()
   let inForce: { chain: ServedChain; authorities: string } | undefined
 
@@ -56,8 +59,12 @@ export function chooseChains(choice: ChainChoice): ChosenChains {
       inForce = { chain, authorities }
     }
     const key = keyOf(socket)
+    const { remoteAddress = '' } = socket
     chosen.set(key, chain.id)
-    socket.once('close', () => chosen.delete(key))
+    socket.once('close', () => {
+      chosen.delete(key)
+      choice.ended?.(remoteAddress, chain.id, asked.delete(key))
+    })
   }
 
   return {
@@ -82,7 +89,9 @@ export function chooseChains(choice: ChainChoice): ChosenChains {
     of(socket) {
       const { servername } = socket as { servername?: unknown }
       const named = typeof servername === 'string' ? choice.forName(servername) : undefined
-      return named?.id ?? chosen.get(keyOf(socket))
+      const key = keyOf(socket)
+      if (chosen.has(key)) asked.add(key)
+      return named?.id ?? chosen.get(key)
     },
   }
 }

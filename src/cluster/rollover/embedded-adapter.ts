@@ -1,0 +1,216 @@
+/** Carries a rotation out on the embedded control plane: the RolloverAdapter of `up` and `server`. */
+import type { TrustRole } from '../../kube/rollcall/trust-bundle.ts'
+import type { Order } from '../../rollover/effects/effect.ts'
+import type { ConsumerFacts, Observations } from '../../rollover/observations.ts'
+import type { Plan } from '../../rollover/plan.ts'
+import type { RolloverAdapter } from '../../rollover/turn.ts'
+import { changeState, type EmbeddedControl } from './embedded-control.ts'
+import { consumersOf, type FactParts, gatherFacts, serverId } from './embedded-facts.ts'
+import { NodeTrials } from './node-trials.ts'
+import { OrderBook } from './order-book.ts'
+import { ServerTrials } from './server-trials.ts'
+import { holdCeremony, signedBundles } from './signed-bundles.ts'
+
+/** Milliseconds between two attempts at a proof by the same consumer. */
+const attemptEvery = 3000
+/** Milliseconds that strangers are asked to prove themselves after the last order to do so. */
+const canaryLasts = 5000
+
+export class EmbeddedAdapter implements RolloverAdapter {
+  readonly #control: EmbeddedControl
+  readonly #role: TrustRole
+  readonly #server: ServerTrials
+  readonly #nodes: NodeTrials
+  readonly #book: OrderBook
+  readonly #canaries = new Set<number>()
+  #canariesFor = ''
+  #facts: Omit<Observations, 'gatheredAfter'> | undefined
+
+  constructor(control: EmbeddedControl, role: TrustRole) {
+    this.#control = control
+    this.#role = role
+    this.#server = new ServerTrials(control, role)
+    this.#nodes = new NodeTrials(control)
+    this.#book = new OrderBook(control, role)
+  }
+
+  async gather(plan: Plan): Promise<Omit<Observations, 'gatheredAfter'>> {
+    const { sign, judgesBy } = this.#control.trust.role(this.#role)
+    const pointed = JSON.stringify([sign, judgesBy])
+    if (pointed !== this.#canariesFor) this.#canaries.clear()
+    this.#canariesFor = pointed
+    this.#facts = await gatherFacts(plan, this.#parts())
+    return this.#facts
+  }
+
+  async carryOut({ effect, token, sequence }: Order): Promise<void> {
+    const { cas, trust } = this.#control
+    const role = this.#role
+    const change = (with_: Parameters<typeof changeState>[3]) =>
+      changeState(this.#control, role, { token, sequence }, with_)
+    switch (effect.kind) {
+      case 'create-authority':
+        return cas.create(role, effect.authority)
+      case 'cross-sign':
+        return cas.crossSign(role, effect.subject, effect.issuer)
+      case 'publish-bundle':
+        return this.#publish(effect.sink, effect.generation, change)
+      case 'load-bundle':
+        return this.#tellNode(effect.consumer, { kind: 'load-bundle', generation: effect.generation })
+      case 'restart':
+        return this.#tellNode(effect.consumer, { kind: 'restart-kubelet', notBefore: effect.notBefore })
+      case 'probe':
+        return this.#probe(effect.consumer, effect.authority)
+      case 'probe-refusal':
+        return this.#probeRefusal(effect.consumer, effect.authority)
+      case 'present':
+        await trust.prepareChain(effect.authority, effect.mode)
+        return change(() => ({ present: { authority: effect.authority, mode: effect.mode } }))
+      case 'client-trust':
+        await change(({ bundle }) => ({
+          judgesBy: effect.generation,
+          bundle: Math.max(bundle, effect.generation),
+        }))
+        return
+      case 'sign-with': {
+        const { authority, mode } = effect
+        return change(() => ({ sign: { mode, ...(authority !== undefined && { authority }) } }))
+      }
+      case 'try-canary':
+        if (await this.#server.canary(effect.authority)) this.#canaries.add(effect.authority)
+        return
+      case 'try-refusal':
+        // Tried with each gathering, as long as it is not accepted.
+        return
+      case 'renew':
+        return this.#renew(effect.holder, effect.authority, effect.notBefore)
+      case 'close-connections':
+        this.#control.connections.retire(peer => trust.seen.presents(peer, effect.authority))
+        return
+      case 'freeze-approval':
+      case 'retire-key':
+        // Nothing signs while the pointer is empty; keys are kept.
+        return
+    }
+  }
+
+  /** After the orders of a turn: nodes are told, and whoever has no agent is asked to prove itself. */
+  async finish(plan: Pick<Plan, 'sequence' | 'fencing'>, authority?: number): Promise<void> {
+    if (authority !== undefined) await this.#askStrangers(authority)
+    const { bundle } = this.#control.trust.role(this.#role)
+    for (const { node, orderable, onDisk = 0 } of this.#facts?.consumers ?? [])
+      if (node !== undefined && orderable && onDisk < bundle)
+        this.#book.add(node, { kind: 'load-bundle', generation: bundle })
+    await this.#book.send({ token: plan.fencing, sequence: plan.sequence })
+  }
+
+  /** Nothing rotates: nodes without the bundle that is published are told of it. Resolves with the consumers. */
+  async steady(fence: { token: number; sequence: number }): Promise<ConsumerFacts[]> {
+    const consumers = consumersOf(this.#parts())
+    const { bundle } = this.#control.trust.role(this.#role)
+    for (const { node, orderable, onDisk = 0 } of consumers)
+      if (node !== undefined && orderable && onDisk < bundle)
+        this.#book.add(node, { kind: 'load-bundle', generation: bundle })
+    await this.#book.send(fence)
+    return consumers
+  }
+
+  /** As gathered last. */
+  get consumers(): readonly ConsumerFacts[] {
+    return this.#facts?.consumers ?? []
+  }
+
+  /** The roots that are online sign what this rotation needs, once there is something to sign. */
+  async ceremony({ from, to }: Plan): Promise<void> {
+    const { cas, clock } = this.#control
+    if (!cas.authority(this.#role, to)) return
+    const { bundle } = this.#control.trust.role(this.#role)
+    const known = [...signedBundles(this.#role, this.#control).values()].filter(
+      ({ generation }) => generation > bundle,
+    )
+    if (known.some(({ anchors }) => anchors.includes(to) && anchors.includes(from))) return
+    await holdCeremony(this.#role, [from, to], { ...this.#control, now: clock.now() })
+  }
+
+  #parts(): FactParts {
+    return {
+      control: this.#control,
+      role: this.#role,
+      server: this.#server,
+      nodes: this.#nodes,
+      canaries: this.#canaries,
+    }
+  }
+
+  async #publish(
+    id: string,
+    generation: number,
+    change: (with_: Parameters<typeof changeState>[3]) => Promise<void>,
+  ): Promise<void> {
+    const sink = this.#control.sinks.find(one => one.id === id && one.role === this.#role)
+    const pem = signedBundles(this.#role, this.#control).get(generation)?.pem
+    if (!sink || pem === undefined) return
+    await change(({ sinks, bundle }) => ({
+      sinks: { ...sinks, [id]: generation },
+      bundle: Math.max(bundle, generation),
+    }))
+    await sink.write(pem)
+  }
+
+  async #probe(consumer: string, authority: number): Promise<void> {
+    const { trust } = this.#control
+    const node = nodeOf(consumer)
+    // The server is tried with each gathering; strangers are asked when all nodes have answered.
+    if (consumer === serverId || node === undefined) return
+    if (this.#role === 'client') return this.#nodes.present(node, authority)
+    await trust.prepareChain(authority, 'bare')
+    this.#book.add(node, { kind: 'probe', authority, attempt: this.#attempt() })
+  }
+
+  async #probeRefusal(consumer: string, authority: number): Promise<void> {
+    const node = nodeOf(consumer)
+    if (node === undefined) return
+    if (this.#role === 'client') return this.#nodes.present(node, authority)
+    await this.#control.trust.prepareChain(authority, 'bare')
+    this.#book.add(node, { kind: 'probe-refusal', authority, attempt: this.#attempt() })
+  }
+
+  async #renew(holder: string, authority: number, notBefore: number): Promise<void> {
+    const own = this.#control.own[this.#role]?.[holder]
+    if (own) return own.renew()
+    const issuer = this.#control.cas.authority(this.#role, authority)?.certificate.subjectKeyIdentifier
+    const node = nodeOf(holder)
+    if (node === undefined || !issuer) return
+    this.#book.add(node, { kind: 'renew', issuer: Buffer.from(issuer).toString('hex'), notBefore })
+  }
+
+  /** At the real endpoint: the next connection from where one of them came is shown the bare chain. */
+  async #askStrangers(authority: number): Promise<void> {
+    const { trust, clock, connections } = this.#control
+    const consumers = this.#facts?.consumers ?? []
+    const waiting = consumers.some(({ kind, node, proof }) => {
+      return node !== undefined && kind === 'Agent' && !proof?.authorities?.includes(authority)
+    })
+    if (this.#role !== 'apiserver-serving' || waiting) return
+    await trust.prepareChain(authority, 'bare')
+    trust.canary(authority, clock.now() + canaryLasts)
+    connections.retire(peer => {
+      const stranger = trust.seen.strangerOf(peer)
+      return stranger !== undefined && !stranger.handshakes.has(authority)
+    })
+  }
+
+  #tellNode(consumer: string, order: Parameters<OrderBook['add']>[1]): void {
+    const node = nodeOf(consumer)
+    if (node !== undefined) this.#book.add(node, order)
+  }
+
+  #attempt(): number {
+    return Math.floor(this.#control.clock.now() / attemptEvery)
+  }
+}
+
+/** Ids of consumers and holders on nodes are `agent/NAME` and `kubelet/NAME`. */
+function nodeOf(id: string): string | undefined {
+  return /^(?:agent|kubelet)\/(.+)$/.exec(id)?.[1]
+}

@@ -1,0 +1,230 @@
+/** The facts of a rotation on the embedded control plane, as they are now. */
+
+import { type CARotationObject, caRotation } from '../../kube/rollcall/ca-rotation.ts'
+import type { TrustRole } from '../../kube/rollcall/trust-bundle.ts'
+import type { AuthorityFacts, ConsumerFacts, Observations, ServerFacts } from '../../rollover/observations.ts'
+import { finalPhases, type Phase, type Plan } from '../../rollover/plan.ts'
+import { nodeConsumers } from '../../trust/node-consumers.ts'
+import { sha256Hex } from '../../x509/fingerprint.ts'
+import { formatName } from '../../x509/name.ts'
+import type { EmbeddedControl } from './embedded-control.ts'
+import { leafHolders } from './leaf-holders.ts'
+import type { NodeTrials } from './node-trials.ts'
+import { certificateRequests } from './pending-requests.ts'
+import type { ServerTrials } from './server-trials.ts'
+import { signatureProof } from './signature-proof.ts'
+import { signedBundles } from './signed-bundles.ts'
+import { sinkFacts } from './trust-sinks.ts'
+
+/** Id of the embedded API, as server and as consumer. */
+export const serverId = 'rollcall-apiserver'
+
+export interface FactParts {
+  control: EmbeddedControl
+  role: TrustRole
+  server: ServerTrials
+  nodes: NodeTrials
+  /** CAs whose canary was tried and taken since the signer's pointer moved. */
+  canaries: ReadonlySet<number>
+}
+
+export async function gatherFacts(
+  plan: Plan,
+  parts: FactParts,
+): Promise<Omit<Observations, 'gatheredAfter'>> {
+  const { control, role } = parts
+  const { cas, trust, clock, reader } = control
+  const bundles = signedBundles(role, control)
+  const state = trust.role(role)
+  const { from, to } = plan
+  const authorities = await Promise.all(
+    [from, to].map(generation => authorityFacts(role, generation, control)),
+  )
+  const sinks = control.sinks.filter(sink => sink.role === role)
+  const consumers = [...(await serverConsumers(plan, parts)), ...consumersOf(parts)]
+  const known = new Map(
+    authorities.filter(facts => facts !== undefined).map(facts => [facts.generation, facts]),
+  )
+  return {
+    now: clock.now(),
+    clockSkew: 0,
+    leader: control.leader(),
+    preflight: {
+      ...otherRotation(plan, control),
+      oldKeyUsable: known.get(from)?.keyUsable === true,
+      quorumHealthy: true,
+      backupRecent: plan.phase !== 'Preflight' || (await control.backUp(plan.id)),
+    },
+    authorities: known,
+    artefacts: {
+      newCa: cas.authority(role, to) !== undefined,
+      newByOld: cas.isCrossSigned(role, to, from),
+      oldByNew: cas.isCrossSigned(role, from, to),
+    },
+    bundles: [...bundles.values()],
+    sinks: await Promise.all(sinks.map(sink => sinkFacts(sink, state, bundles, cas))),
+    servers: [await serverFacts(plan, parts)],
+    signer: { ...state.sign, canaryAccepted: [...parts.canaries] },
+    consumers,
+    leaves: await leafFacts(consumers, parts),
+    health: {
+      ...control.health(),
+      baselineErrorRate: 0,
+      failedInWave: (plan.wave?.members ?? []).filter(({ consumer }) => {
+        return consumers.some(({ id, unavailable }) => id === consumer && unavailable)
+      }).length,
+      oldestPendingRequest: certificateRequests(reader, clock.now()),
+    },
+  }
+}
+
+async function authorityFacts(
+  role: TrustRole,
+  generation: number,
+  { cas, clock }: EmbeddedControl,
+): Promise<AuthorityFacts | undefined> {
+  const authority = cas.authority(role, generation)
+  if (!authority) return undefined
+  const { certificate } = authority
+  const { subjectKeyIdentifier, basicConstraints, notBefore, notAfter, spki, keyType } = certificate
+  return {
+    generation,
+    subject: formatName(certificate.subject),
+    ...(subjectKeyIdentifier && { keyIdentifier: Buffer.from(subjectKeyIdentifier).toString('hex') }),
+    key: sha256Hex(spki),
+    algorithm: keyType,
+    notBefore,
+    notAfter,
+    mayCrossSign: basicConstraints?.pathLength !== 0,
+    keyUsable: await signatureProof(authority, clock),
+  }
+}
+
+function otherRotation({ id, role }: Plan, { reader }: EmbeddedControl): { otherRotation?: string } {
+  const other = reader.list<CARotationObject>(caRotation.ref).find(({ metadata, spec, status }) => {
+    const phase = status?.phase
+    const begun = phase !== undefined && !finalPhases.has(phase as Phase)
+    return spec.role === role && metadata.uid !== id && begun && phase !== 'Preflight'
+  })
+  return other ? { otherRotation: other.metadata.name } : {}
+}
+
+async function serverFacts(
+  { from, to }: Plan,
+  { control, role, server, canaries: _ }: FactParts,
+): Promise<ServerFacts> {
+  const { trust, instance } = control
+  const state = trust.role(role)
+  const common = { id: serverId, instance, healthy: true }
+  if (role === 'apiserver-serving') {
+    const presents = { ...state.present, since: trust.presentsSince }
+    return { ...common, presents, probes: await server.probes(from, to) }
+  }
+  const accepts = signedBundles(role, control).get(state.judgesBy)?.anchors ?? [1]
+  const refused = accepts.includes(from) ? [] : (await server.refuses(from)) ? [from] : []
+  return { ...common, judgesBy: state.judgesBy, accepts, refused }
+}
+
+/** The API verifies clients and kubelets; what it takes, it is tried with. */
+async function serverConsumers(
+  { from, to }: Plan,
+  { control, role, server }: FactParts,
+): Promise<ConsumerFacts[]> {
+  if (role === 'apiserver-serving') return []
+  const { cas, clock, instance, trust } = control
+  const there = [from, to].filter(generation => cas.authority(role, generation))
+  const tried = await Promise.all(there.map(async one => ((await server.accepts(one)) ? [one] : [])))
+  const at = clock.now()
+  const { judgesBy: generation } = trust.role(role)
+  return [
+    {
+      id: serverId,
+      kind: 'APIServer',
+      roles: [role],
+      instance,
+      lastSeen: at,
+      orderable: false,
+      reloads: true,
+      proof: { level: 3, generation, instance, at, authorities: tried.flat() },
+    },
+  ]
+}
+
+/** Who verifies certificates of the role, but for the API itself. */
+export function consumersOf({ control, role, nodes }: FactParts): ConsumerFacts[] {
+  const bundles = signedBundles(role, control)
+  const digests = new Map([...bundles].map(([generation, { digest }]) => [generation, digest]))
+  const onNodes = nodes.facts(role).flatMap(node => nodeConsumers(node, role, digests))
+  // Nodes present serving certificates, and judge nobody by theirs.
+  if (role === 'kubelet-serving') return onNodes.map(consumer => ({ ...consumer, roles: [] }))
+  return role === 'client' ? onNodes : [...onNodes, ...strangers(control)]
+}
+
+/** Who came without an agent of ours. Its proof is of the CA alone: which bundle it has, nobody can see. */
+function strangers({ trust }: EmbeddedControl): ConsumerFacts[] {
+  const { bundle: generation } = trust.role('apiserver-serving')
+  return [...trust.seen.strangers.values()].map(({ id, kind, lastSeen, handshakes, lastFailure }) => ({
+    id,
+    kind,
+    roles: ['apiserver-serving'],
+    instance: id,
+    lastSeen,
+    orderable: false,
+    reloads: false,
+    ...(lastFailure !== undefined && { lastFailure }),
+    ...(handshakes.size > 0 && {
+      proof: {
+        level: 3 as const,
+        generation,
+        instance: id,
+        at: Math.max(...handshakes.values()),
+        authorities: [...handshakes.keys()],
+      },
+    }),
+  }))
+}
+
+async function leafFacts(
+  consumers: readonly ConsumerFacts[],
+  parts: FactParts,
+): Promise<Observations['leaves']> {
+  const { control, role, nodes } = parts
+  const { trust, cas } = control
+  const { seen } = trust
+  if (role === 'apiserver-serving') return { holders: new Map(), ledgerComplete: true, lastUsed: seen.served }
+  const kubelets = new Map(
+    consumers.flatMap(one => (one.kind === 'Kubelet' && one.node ? [[one.node, one]] : [])),
+  )
+  const inUse = new Map<string, number>()
+  for (const node of kubelets.keys()) {
+    const used = role === 'client' ? newestUse(seen.nodeClientUse.get(node)) : await nodes.shows(node)
+    if (used !== undefined) inUse.set(node, used)
+  }
+  const own = Object.entries(control.own[role] ?? {}).flatMap(([name, leaf]) => {
+    const issuer = leaf.issuer()
+    return issuer === undefined ? [] : [[name, issuer] as const]
+  })
+  const fingerprints = new Map(
+    cas
+      .generations(role)
+      .map(one => [sha256Hex(cas.authority(role, one)?.certificate.raw ?? new Uint8Array()), one]),
+  )
+  const holders = leafHolders(await control.leaves(), {
+    role,
+    generationOf: fingerprint => fingerprints.get(fingerprint),
+    inUse: node => inUse.get(node),
+    orderable: node => kubelets.get(node)?.orderable === true,
+    exists: node => kubelets.has(node),
+    own: new Map(own),
+    ownEnd: control.clock.now() + 365 * 86_400_000,
+  })
+  return {
+    holders,
+    ledgerComplete: control.ledgerComplete(),
+    lastUsed: role === 'client' ? seen.clientUse : new Map(),
+  }
+}
+
+function newestUse(uses: ReadonlyMap<number, number> | undefined): number | undefined {
+  return [...(uses ?? [])].sort(([, one], [, other]) => other - one)[0]?.[0]
+}

@@ -1,0 +1,80 @@
+/** Certificates that the control plane made for itself and its administrator, and how each comes from another CA. */
+import { encodeKubeconfig } from '../../kube/encode-kubeconfig.ts'
+import type { Clock, Disk, Random } from '../../ports.ts'
+import { type Certificate, parseCertificatesPem } from '../../x509/certificate.ts'
+import { identities } from '../identities.ts'
+import { type CertificateAuthority, issuePair, type KeyPair, type PairRequest } from '../issue-pair.ts'
+import type { LoopbackClient } from '../loopback-client.ts'
+import { leafLifetime, type Pki } from '../pki.ts'
+import { replaceFile } from '../pki-files.ts'
+import type { OwnLeaf } from './embedded-control.ts'
+import type { EmbeddedTrust } from './embedded-trust.ts'
+
+export interface OwnCredentialOptions {
+  trust: EmbeddedTrust
+  pki: Pki
+  /** Which CA of the role client issued a leaf. */
+  issuerOf(leaf: Certificate): number | undefined
+  /** Clients inside the process, by name. */
+  loopbacks: Readonly<Record<string, LoopbackClient>>
+  server: string
+  adminKubeconfig: string
+  clock: Clock
+  random: Random
+  disk: Disk
+}
+
+export interface OwnCredentials {
+  leaves: Readonly<Record<string, OwnLeaf>>
+  /** Writes the administrator's kubeconfig: his certificate, and the CAs that its place should hold. */
+  writeAdminKubeconfig(): Promise<void>
+}
+
+export async function ownCredentials(options: OwnCredentialOptions): Promise<OwnCredentials> {
+  const { trust, pki, issuerOf, loopbacks, server, disk, clock, random, adminKubeconfig } = options
+  const signing = (): CertificateAuthority => trust.signing('client') ?? pki.ca
+  const issue = (request: Pick<PairRequest, 'commonName' | 'organizations'>) =>
+    issuePair(
+      signing(),
+      { ...request, usage: 'client auth', lifetime: leafLifetime, now: clock.now() },
+      random,
+    )
+  const issuerIn = ({ certificate }: KeyPair) => {
+    const [leaf] = parseCertificatesPem(certificate)
+    return leaf && issuerOf(leaf)
+  }
+  let admin = await issue(identities.admin)
+
+  async function writeAdminKubeconfig(): Promise<void> {
+    const text = encodeKubeconfig({
+      server,
+      certificateAuthority: { pem: trust.inSink('apiserver-serving', 'admin.kubeconfig') },
+      user: { clientCertificate: { pem: admin.certificate }, clientKey: { pem: admin.key } },
+      names: { cluster: 'kubernetes', user: 'kubernetes-admin', context: 'kubernetes-admin@kubernetes' },
+    })
+    await replaceFile(disk, adminKubeconfig, text.reveal(), 0o600)
+  }
+
+  const inProcess = Object.entries(loopbacks).map(([name, client]): [string, OwnLeaf] => [
+    name,
+    // The CA's own certificate is self-signed, so that its issuer is itself.
+    { issuer: () => issuerOf(client.issuer().certificate), renew: () => client.renew(signing()) },
+  ])
+  const leaves: Record<string, OwnLeaf> = {
+    ...Object.fromEntries(inProcess),
+    'admin.kubeconfig': {
+      issuer: () => issuerIn(admin),
+      async renew() {
+        admin = await issue(identities.admin)
+        await writeAdminKubeconfig()
+      },
+    },
+    'apiserver-kubelet-client': {
+      issuer: () => issuerIn(pki.apiserverKubeletClient),
+      async renew() {
+        pki.apiserverKubeletClient = await issue(identities.apiserverKubeletClient)
+      },
+    },
+  }
+  return { leaves, writeAdminKubeconfig }
+}

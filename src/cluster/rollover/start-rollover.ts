@@ -1,0 +1,130 @@
+/** The rollover controller of `up` and `server`: adapters of all roles, the loop, and what it does while nothing rotates. */
+import { isStatus } from '../../kube/client.ts'
+import { createEventRecorder } from '../../kube/event-recorder.ts'
+import { startReflector } from '../../kube/reflector.ts'
+import { type CARotationObject, caRotation } from '../../kube/rollcall/ca-rotation.ts'
+import {
+  type TrustBundleObject,
+  type TrustRole,
+  trustBundle,
+  trustRoles,
+} from '../../kube/rollcall/trust-bundle.ts'
+import { type ConfigMap, type KubeNode, resources } from '../../kube/types.ts'
+import { startRolloverController } from '../../rollover/controller.ts'
+import { finalPhases, type Phase } from '../../rollover/plan.ts'
+import type { RotationObjects } from '../../rollover/rotation-store.ts'
+import { removeGone, writeConsumers } from './consumer-writer.ts'
+import { EmbeddedAdapter } from './embedded-adapter.ts'
+import type { EmbeddedControl } from './embedded-control.ts'
+import { decodeState, stateConfigMap } from './role-state.ts'
+import { holdCeremony } from './signed-bundles.ts'
+
+/** Milliseconds between two looks at consumers while nothing rotates. */
+const surveyEvery = 5000
+
+export interface RunningRollover {
+  stop(): Promise<void>
+}
+
+export async function startRollover(control: EmbeddedControl): Promise<RunningRollover> {
+  const { reader, client, clock, random, log, trust } = control
+  await firstCeremonies(control)
+  const adapters = new Map(trustRoles.map(role => [role, new EmbeddedAdapter(control, role)]))
+  const adapterFor = (role: TrustRole) => adapters.get(role) ?? new EmbeddedAdapter(control, role)
+  const events = createEventRecorder({ client, clock, log, component: 'rollcall-rollover' })
+  const state = startReflector<ConfigMap>({
+    client,
+    clock,
+    random,
+    log,
+    resource: resources.configMaps,
+    selectors: { namespace: stateConfigMap.namespace, fieldSelector: `metadata.name=${stateConfigMap.name}` },
+    onChange: (type, { data }) => {
+      const next = decodeState(type === 'DELETED' ? undefined : data)
+      if (JSON.stringify(next) !== JSON.stringify(trust.state)) return trust.apply(next)
+    },
+  })
+  let surveyed = Number.NEGATIVE_INFINITY
+
+  async function rest(): Promise<void> {
+    if (clock.monotonic() - surveyed < surveyEvery) return
+    surveyed = clock.monotonic()
+    const rotating = new Set(
+      rotations()
+        .filter(isUnderWay)
+        .map(({ spec }) => spec.role),
+    )
+    for (const role of trustRoles) {
+      const adapter = adapterFor(role)
+      const fence = { token: control.leader().token, sequence: after(role) }
+      const consumers = rotating.has(role) ? adapter.consumers : await adapter.steady(fence)
+      await writeConsumers(role, consumers, control)
+    }
+    const nodes = reader.list<KubeNode>(resources.nodes).map(({ metadata }) => metadata.name)
+    await removeGone(new Set(nodes.flatMap(name => [`agent/${name}`, `kubelet/${name}`])), control)
+  }
+
+  const rotations = () => reader.list<CARotationObject>(caRotation.ref)
+
+  function after(role: TrustRole): number {
+    const sequences = rotations().map(({ spec, status }) =>
+      spec.role === role ? (status?.sequence ?? 0) : 0,
+    )
+    return Math.max(trust.role(role).fence.sequence, 0, ...sequences)
+  }
+
+  const objects: RotationObjects = {
+    get: name => client.get<CARotationObject>(caRotation.ref, { name }),
+    async putStatus(rotation) {
+      try {
+        await client.update(caRotation.ref, rotation, { subresource: 'status' })
+        return true
+      } catch (error) {
+        if (isStatus(error, 'Conflict') || isStatus(error, 'NotFound')) return false
+        throw error
+      }
+    },
+  }
+  const controller = startRolloverController({
+    objects: { ...objects, list: async () => rotations() },
+    adapterFor,
+    after,
+    rest,
+    onStep(rotation, { plan, phase, blockers }) {
+      const last = plan.history.at(-1)
+      if (!last || last.sequence !== plan.sequence) return
+      const warns = phase === 'Paused' || phase === 'Aborted'
+      const [first] = blockers
+      const why = first ? `; waits for ${first.about}: ${first.message}` : ''
+      events.record(rotation, warns ? 'Warning' : 'Normal', last.reason, `${last.from} -> ${phase}${why}`)
+      log.info('the CA rotation goes on', {
+        rotation: rotation.metadata.name,
+        from: last.from,
+        to: phase,
+        why: last.reason,
+      })
+    },
+    clock,
+    log,
+  })
+  return {
+    async stop() {
+      await Promise.all([controller.stop(), state.stop()])
+      await events.flush()
+    },
+  }
+}
+
+function isUnderWay({ status }: CARotationObject): boolean {
+  return status?.phase !== undefined && !finalPhases.has(status.phase as Phase)
+}
+
+/** A cluster without bundles gets its first ones: the CA that is, for each role. */
+async function firstCeremonies(control: EmbeddedControl): Promise<void> {
+  const { reader, trust, clock } = control
+  for (const role of trustRoles) {
+    const some = reader.list<TrustBundleObject>(trustBundle.ref).some(({ spec }) => spec.role === role)
+    if (!some)
+      await holdCeremony(role, [trust.role(role).present.authority], { ...control, now: clock.now() })
+  }
+}

@@ -1,0 +1,95 @@
+/** Turns of every rotation that is under way, again and again: the loop around `takeTurn`. Nothing is remembered in it. */
+import type { CARotationObject } from '../kube/rollcall/ca-rotation.ts'
+import type { TrustRole } from '../kube/rollcall/trust-bundle.ts'
+import { type Clock, type Log, sleep } from '../ports.ts'
+import { desiredIn } from './desired.ts'
+import { finalPhases, type Phase, type Plan } from './plan.ts'
+import { type RotationObjects, rotationStore } from './rotation-store.ts'
+import type { Step } from './step.ts'
+import { type RolloverAdapter, type Turn, takeTurn } from './turn.ts'
+
+export interface ControllerAdapter extends RolloverAdapter {
+  /** Signs what the rotation needs, where a trust root is at hand. */
+  ceremony(plan: Plan): Promise<void>
+  /** After the orders of a turn; `probed`: the CA that consumers are to prove. */
+  finish(plan: Plan, probed: number | undefined): Promise<void>
+}
+
+export interface RolloverControllerOptions {
+  objects: RotationObjects & { list(): Promise<readonly CARotationObject[]> }
+  adapterFor(role: TrustRole): ControllerAdapter
+  /** Sequence at which orders of the role stand. */
+  after(role: TrustRole): number
+  /** What is done when nothing rotates. */
+  rest(): Promise<void>
+  /** A rotation has gone on: for Events. */
+  onStep(rotation: CARotationObject, step: Step): void
+  clock: Clock
+  log: Log
+}
+
+/** Milliseconds between two turns while something rotates, and while nothing does. */
+const busy = 300
+const idle = 1000
+
+export function startRolloverController(options: RolloverControllerOptions): { stop(): Promise<void> } {
+  const { clock, log } = options
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const running = run()
+
+  async function run(): Promise<void> {
+    while (!signal.aborted) {
+      let active = 0
+      try {
+        const rotations = (await options.objects.list()).filter(isUnderWay)
+        active = rotations.length
+        for (const rotation of rotations) if (!signal.aborted) await turnOf(rotation, options)
+        await options.rest()
+      } catch (error) {
+        log.error('a turn of the rollover failed', { error: String(error) })
+      }
+      await sleep(clock, active > 0 ? busy : idle, signal)
+    }
+  }
+
+  return {
+    async stop() {
+      stopping.abort()
+      await running
+    },
+  }
+}
+
+function isUnderWay({ status }: CARotationObject): boolean {
+  const phase = (status?.state as { phase?: Phase } | undefined)?.phase
+  return phase === undefined || !finalPhases.has(phase)
+}
+
+async function turnOf(rotation: CARotationObject, options: RolloverControllerOptions): Promise<void> {
+  const { role } = rotation.spec
+  const { clock, log } = options
+  const store = rotationStore(rotation.metadata.name, {
+    objects: options.objects,
+    after: () => options.after(role),
+    now: () => clock.now(),
+  })
+  const adapter = options.adapterFor(role)
+  const { plan } = await store.read()
+  if (plan.phase === 'Prepared' || plan.phase === 'Freezing' || plan.phase === 'Unbridging')
+    await adapter.ceremony(plan)
+  const turn = await takeTurn(store, adapter)
+  for (const { order, error } of turn.failures)
+    log.warn('an order of the rollover failed', { order: order.effect.kind, role, error: String(error) })
+  if (!turn.stored) return
+  await adapter.finish(turn.step.plan, desiredIn(turn.step.plan).probe)
+  await show(turn, plan, store)
+  if (turn.step.plan.sequence !== plan.sequence) options.onStep(rotation, turn.step)
+}
+
+/** A step that changes nothing still says how far its gate is. */
+async function show({ step }: Turn, before: Plan, store: ReturnType<typeof rotationStore>): Promise<void> {
+  if (step.plan.sequence !== before.sequence) return
+  const { version } = await store.read()
+  await store.write(step, version)
+}
