@@ -25,6 +25,7 @@ import { parseCertificatesPem } from '../src/x509/certificate.ts'
 import { nameOf } from '../src/x509/name.ts'
 import { oids } from '../src/x509/oid.ts'
 import { eventually } from './support/eventually.ts'
+import { leapingClock } from './support/leaping-clock.ts'
 import { descendants, runs } from './support/processes.ts'
 import { type RollcallProcess, startRollcall, temporaryFolder } from './support/rollcall-process.ts'
 import { softHsm, whyNoSoftHsm, whyNoTokenTls } from './support/softhsm.ts'
@@ -40,9 +41,7 @@ suite('a node whose client key is in a PKCS#11 token', { skip: whyNoSoftHsm() ||
   const load = counting(cryptokiLoader(), () => logins++)
   const token = openToken({ ...hostPorts, uri, load })
   let server: RollcallProcess
-  /** Milliseconds that the agent's wall clock is ahead. */
-  let ahead = 0
-  const clock = { ...hostPorts.clock, now: () => Date.now() + ahead }
+  const { clock, leap, reset } = leapingClock()
   let agent: Agent | undefined
   let log = recordingLog()
 
@@ -93,7 +92,7 @@ suite('a node whose client key is in a PKCS#11 token', { skip: whyNoSoftHsm() ||
     return agent
   }
   async function stop(): Promise<void> {
-    ahead = 0
+    reset()
     await agent?.stop()
     agent = undefined
   }
@@ -113,32 +112,6 @@ suite('a node whose client key is in a PKCS#11 token', { skip: whyNoSoftHsm() ||
       const fine = client.state === 'Valid' && registered && lastError === undefined
       return fine && client.serial !== serial && client.serial === serialOnDisk()
     })
-
-  /**
-   * The agent's clock is ahead whenever it does not ask, until it was asked for this reason `times` times, or as often as
-   * it takes to get another certificate; what is issued is judged by the right time.
-   */
-  async function leap(
-    running: Agent,
-    minutes: number,
-    cause: string,
-    times = Number.POSITIVE_INFINITY,
-  ): Promise<void> {
-    const { serial } = running.status().client
-    const done = Promise.withResolvers<void>()
-    let asked = 0
-    const look = () => {
-      const { client } = running.status()
-      if (client.requesting === cause) asked++
-      const over = client.serial !== serial || (asked >= times && !client.requesting)
-      ahead = client.requesting || over ? 0 : minutes * 60_000
-      if (over) done.resolve()
-    }
-    const end = running.onChange(look)
-    look()
-    await done.promise
-    end()
-  }
 
   test('bootstrap: the key is made in the token, signs the request and the TLS; no private key and no PIN is on the disk', async () => {
     await joined(start())

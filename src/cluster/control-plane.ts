@@ -32,6 +32,7 @@ import { type ServedLedger, servedLedgerPath } from '../sign/served-ledger.ts'
 import { rootCaName } from '../trust/root-ca.ts'
 import { publishApiService } from './api-service.ts'
 import { publishPolicy } from './approval-policy.ts'
+import { withAttestation } from './attestation.ts'
 import { openAuditLog } from './audit-log.ts'
 import { ensureBootstrapKubeconfig } from './bootstrap-kubeconfig.ts'
 import { publishClusterInfo } from './cluster-info.ts'
@@ -49,7 +50,7 @@ import { type OwnCredentials, ownCredentials } from './rollover/own-credentials.
 import { watchedHealth } from './rollover/request-health.ts'
 import { witnessed } from './rollover/witnessed-access.ts'
 import { reconcilePolicy, seed, storedPolicy } from './seed.ts'
-import { controllersPolicy, kubeadmBindings, seedNamespaces } from './seed-objects.ts'
+import { attestationSeeds, controllersPolicy, kubeadmBindings, seedNamespaces } from './seed-objects.ts'
 import { openSqliteLedger, type SqliteLedger } from './sqlite-ledger.ts'
 import { startDashboard } from './start-dashboard.ts'
 
@@ -141,7 +142,8 @@ async function start(
   const client = await loopbackClient(identities.apiserver, loopback)
   const door = dashboardDoor(api)
   const health = watchedHealth(door.api, clock)
-  const running = await listen(health.api, pki, trust, options, cleanups)
+  const served = await withAttestation(health.api, loopback, options)
+  const running = await listen(served, pki, trust, options, cleanups)
   const server = `https://${options.bind.includes(':') ? `[${options.bind}]` : options.bind}:${running.port}`
   await seedCluster(client, reader, { server, port: running.port, trust }, options)
   opened(server)
@@ -291,7 +293,7 @@ async function seedCluster(
     ...reconcileBootstrapPolicy(stored),
     ...completingWrites(stored, controllersPolicy),
   ])
-  await seed(client, kubeadmBindings())
+  await seed(client, [...kubeadmBindings(), ...attestationSeeds()])
   await publishClusterInfo(client, server, trust.inSink('apiserver-serving', 'cluster-info'))
   await publishApiService(client, bind, port)
   await publishClientCas(client, trust.inSink('client', 'extension-apiserver-authentication'), clock.now())
