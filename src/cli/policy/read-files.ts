@@ -1,6 +1,6 @@
 /** Policies, requests, Nodes and inventories that people name on the command line. */
 import { readFile } from 'node:fs/promises'
-import { parseAllDocuments } from 'yaml'
+import { LineCounter, parseAllDocuments } from 'yaml'
 import { Inventory } from '../../approve/inventory/inventory.ts'
 import { parseInventory } from '../../approve/inventory/parse-inventory.ts'
 import { readRequest } from '../../approve/read-request.ts'
@@ -14,6 +14,7 @@ import {
   signerNames,
 } from '../../kube/types.ts'
 import { commonNames } from '../../x509/name.ts'
+import { printable } from '../printable.ts'
 
 /** Throws USAGE naming the file. */
 export async function readText(path: string): Promise<string> {
@@ -25,19 +26,60 @@ export async function readText(path: string): Promise<string> {
   }
 }
 
-/** The objects of a kind in YAML or JSON, lists taken apart. Throws USAGE for a file without any. */
-function objectsOf<T extends KubeObject>(text: string, path: string, kind: string): T[] {
-  const documents = parseAllDocuments(text)
-  const values = (Array.isArray(documents) ? documents : []).flatMap(document => {
+/** Its documents. Throws USAGE without the text around what is wrong: it may be a secret, or move the cursor. */
+function valuesOf(text: string, path: string): unknown[] {
+  const lineCounter = new LineCounter()
+  const noYaml = (why: string) =>
+    new RollcallError('USAGE', `${path} is no YAML: ${printable(why)}`, { path })
+  const documents = parseAllDocuments(text, { lineCounter, prettyErrors: false })
+  return (Array.isArray(documents) ? documents : []).map(document => {
     const [error] = document.errors
-    if (error) throw new RollcallError('USAGE', `${path} is no YAML: ${error.message}`, { path })
-    const value: unknown = document.toJS({ maxAliasCount: 0 })
-    return isRecord(value) && Array.isArray(value.items) ? value.items : [value]
+    if (error) throw noYaml(`line ${lineCounter.linePos(error.pos[0]).line}: ${error.message}`)
+    try {
+      return document.toJS({ maxAliasCount: 0 }) as unknown
+    } catch (error) {
+      throw noYaml(error instanceof Error ? error.message : String(error))
+    }
   })
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+const isText = (value: unknown) => typeof value === 'string'
+const isTexts = (value: unknown) => Array.isArray(value) && value.every(isText)
+
+/** What an object of each kind lacks that is looked at without more ado. */
+const lacking = {
+  Node({ metadata, status }: Fields) {
+    const { name } = metadata as Fields
+    const { addresses = [] } = isRecord(status) ? status : {}
+    const good = (address: unknown) => isRecord(address) && isText(address.type) && isText(address.address)
+    if (!isText(name)) return 'metadata.name'
+    return Array.isArray(addresses) && addresses.every(good) ? undefined : 'readable status.addresses'
+  },
+  CertificateSigningRequest({ metadata, spec }: Fields) {
+    if (!isText((metadata as Fields).name)) return 'metadata.name'
+    if (!isRecord(spec)) return 'spec'
+    const { request, signerName, usages, groups = [] } = spec
+    if (!isText(request)) return 'spec.request'
+    if (!isText(signerName)) return 'spec.signerName'
+    return isTexts(usages) && isTexts(groups) ? undefined : 'readable spec.usages and spec.groups'
+  },
+}
+
+/** The objects of a kind in YAML or JSON, lists taken apart. Throws USAGE for a file without any. */
+function objectsOf<T extends KubeObject>(text: string, path: string, kind: keyof typeof lacking): T[] {
+  const values = valuesOf(text, path).flatMap(value =>
+    isRecord(value) && Array.isArray(value.items) ? (value.items as unknown[]) : [value],
+  )
   const found = values.filter(
     (value): value is T => isRecord(value) && value.kind === kind && isRecord(value.metadata),
   )
   if (found.length === 0) throw new RollcallError('USAGE', `${path} holds no ${kind}.`, { path })
+  for (const object of found) {
+    const what = lacking[kind](object as unknown as Fields)
+    if (what) throw new RollcallError('USAGE', `${path} holds a ${kind} without ${what}.`, { path })
+  }
   return found
 }
 
@@ -71,8 +113,7 @@ export async function readRequests(path: string): Promise<CertificateSigningRequ
 /** An inventory as a file has it, or in the data of a ConfigMap. Throws INVENTORY_INVALID. */
 export async function readInventoryFile(path: string): Promise<Inventory> {
   const text = await readText(path)
-  const [document] = parseAllDocuments(text)
-  const value: unknown = document && 'toJS' in document ? document.toJS({ maxAliasCount: 0 }) : undefined
+  const [value] = valuesOf(text, path)
   const data = isRecord(value) && value.kind === 'ConfigMap' && isRecord(value.data) ? value.data : undefined
   const texts = data
     ? Object.fromEntries(Object.entries(data).map(([key, content]) => [key, String(content)]))
