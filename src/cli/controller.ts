@@ -82,7 +82,7 @@ async function controller(flags: ControllerFlags, io: CommandIo): Promise<void> 
     certificateLifetimeSeconds,
   })
   try {
-    const api = await io.connect(flags)
+    const api = await io.connect(flags, true)
     const ledger = configMapLedger({ client: api.client, clock: hostPorts.clock, log })
     const metrics = flags.metricsListen && (await openMetrics(flags.metricsListen))
     const running = startControllers({

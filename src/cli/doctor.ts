@@ -14,9 +14,9 @@ import { systemDisk } from '../host/disk.ts'
 import { systemMachine } from '../host/machine.ts'
 import { systemRandom } from '../host/random.ts'
 import { createClient } from '../kube/client.ts'
+import { connectHttps } from '../kube/https-transport.ts'
 import { impersonating } from '../kube/impersonating-transport.ts'
 import type { Connect } from '../kube/transport.ts'
-import { connectUndici } from '../kube/undici-transport.ts'
 import type { Disk, Random } from '../ports.ts'
 import { canaryGroup, canaryUser } from '../survey/canary/run-canary.ts'
 import type { CommandIo, ConnectionFlags } from './command-io.ts'
@@ -37,7 +37,7 @@ const systemPorts: DoctorPorts = {
   disk: systemDisk,
   random: systemRandom,
   machine: systemMachine,
-  connect: connectUndici,
+  connect: connectHttps,
   lookAtTls,
 }
 

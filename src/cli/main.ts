@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { errorKinds, RollcallError } from '../errors.ts'
 import { registerCommands } from './commands.ts'
+import { printable } from './printable.ts'
 import { systemIo } from './system-io.ts'
 import { version } from './version.ts'
 
@@ -12,7 +13,7 @@ async function buildProgram(asked: string | undefined): Promise<Command> {
     .exitOverride()
     .configureOutput({ writeOut: systemIo.stdout, writeErr: systemIo.stderr })
     .showHelpAfterError('(rollcall --help, or rollcall COMMAND --help, shows what there is)')
-  await registerCommands(program, systemIo, asked)
+  if (asked !== '--version') await registerCommands(program, systemIo, asked)
   // exitOverride is not inherited by commands that were added by others.
   const inherit = (command: Command) => {
     command.exitOverride()
@@ -26,7 +27,8 @@ async function buildProgram(asked: string | undefined): Promise<Command> {
 function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
   if (error instanceof RollcallError) {
-    systemIo.stderr(`rollcall: ${error.message}\n`)
+    // A message may hold what somebody else wrote: a file, an object, an answer of the API.
+    systemIo.stderr(`rollcall: ${error.message.split('\n').map(printable).join('\n')}\n`)
     return errorKinds[error.code].exit ?? 1
   }
   // A broken promise of our own code: the stack is what its report needs.
