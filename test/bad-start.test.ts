@@ -55,6 +55,7 @@ describe('a command line that cannot be understood ends with 2', { concurrency: 
       'server --bind example.com',
       "error: option '--bind <address>' argument 'example.com' is invalid. It must be an IP address.",
     ],
+    ['key show no\u001b[31mred', 'rollcall: the key file no\\u{1b}[31mred cannot be read (ENOENT).'],
     ['server --gently', "error: unknown option '--gently'"],
     ['uup', "error: unknown command 'uup'\n(Did you mean up?)"],
     ['csr approove x', "error: unknown command 'approove'\n(Did you mean approve?)"],
