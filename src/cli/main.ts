@@ -2,7 +2,6 @@ import { Command, CommanderError } from 'commander'
 import { errorKinds, RollcallError } from '../errors.ts'
 import { registerCommands } from './commands.ts'
 import { printable } from './printable.ts'
-import { printable } from './printable.ts'
 import { systemIo } from './system-io.ts'
 import { version } from './version.ts'
 
