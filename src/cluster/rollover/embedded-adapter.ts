@@ -67,11 +67,7 @@ export class EmbeddedAdapter implements RolloverAdapter {
         await trust.prepareChain(effect.authority, effect.mode)
         return change(() => ({ present: { authority: effect.authority, mode: effect.mode } }))
       case 'client-trust':
-        await change(({ bundle }) => ({
-          judgesBy: effect.generation,
-          bundle: Math.max(bundle, effect.generation),
-        }))
-        return
+        return change(() => ({ judgesBy: effect.generation }))
       case 'sign-with': {
         const { authority, mode } = effect
         return change(() => ({ sign: { mode, ...(authority !== undefined && { authority }) } }))
@@ -97,10 +93,6 @@ export class EmbeddedAdapter implements RolloverAdapter {
   /** After the orders of a turn: nodes are told, and whoever has no agent is asked to prove itself. */
   async finish(plan: Pick<Plan, 'sequence' | 'fencing'>, authority?: number): Promise<void> {
     if (authority !== undefined) await this.#askStrangers(authority)
-    const { bundle } = this.#control.trust.role(this.#role)
-    for (const { node, orderable, onDisk = 0 } of this.#facts?.consumers ?? [])
-      if (node !== undefined && orderable && onDisk < bundle)
-        this.#book.add(node, { kind: 'load-bundle', generation: bundle })
     await this.#book.send({ token: plan.fencing, sequence: plan.sequence })
   }
 
