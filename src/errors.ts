@@ -134,6 +134,10 @@ const kinds = {
       'The machine is not let in by its key: unknown, not approved yet, revoked or not proven; the sentence says which.',
     exit: 1,
   },
+  CONFIG_INVALID: {
+    meaning: 'The configuration file cannot be used; the sentence says where and why.',
+    exit: 2,
+  },
   // approve and sign
   POLICY_INVALID: {
     meaning: 'The approval policy cannot be used; the sentence says which value and why.',

@@ -41,6 +41,8 @@ export interface FileStat {
   modified: number
   /** User id of the owner. */
   owner: number
+  /** Group id. Absent: the disk knows no groups. */
+  group?: number
 }
 
 export interface WriteOptions {
@@ -61,6 +63,8 @@ export interface Disk {
   /** Adds to the end of the file, which is created where it is missing. Absent: files are only written as a whole. */
   append?(path: string, data: Uint8Array | string, options: Omit<WriteOptions, 'exclusive'>): Promise<void>
   rename(from: string, to: string): Promise<void>
+  /** Gives a file to a user and group. Absent: files belong to who made them. */
+  changeOwner?(path: string, owner: number, group: number): Promise<void>
   symlink(target: string, path: string): Promise<void>
   readlink(path: string): Promise<string>
   /** Removes a file or symlink; one that is not there is not an error. */

@@ -7,6 +7,8 @@ import type { OpenTpm } from '../keys/tpm/channel.ts'
 import type { Connect } from '../kube/transport.ts'
 import type { NodeAddress } from '../kube/types.ts'
 import type { Clock, ConnectRpc, Disk, Log, Net, Random, Spawn } from '../ports.ts'
+import type { BesideKubeletOptions } from './beside-kubelet/beside-kubelet.ts'
+import type { ServeProxy, ServeSocket } from './beside-kubelet/local-doors.ts'
 import type { ServeHttps } from './serving.ts'
 import type { StartTokenTls } from './token-connect.ts'
 
@@ -87,6 +89,11 @@ export interface AgentOptions {
   leaseRenewIntervalSeconds?: number
   /** Seconds between two reports of an unchanged status; default 300. A change is reported at once. */
   nodeStatusReportSeconds?: number
+  /**
+   * A kubelet runs on this machine, and the agent holds its certificates: Node, lease and HTTPS are the kubelet's business,
+   * the agent only looks whether the API answers. Absent: there is none.
+   */
+  besideKubelet?: BesideKubeletOptions
   /** Register the Node and keep its lease and status up to date; default true. False: certificates only. */
   heartbeat?: boolean
   /** Seconds after which the server is asked to end a watch; default: 300–600 at random. */
@@ -121,6 +128,8 @@ export interface AgentPorts {
   openTpm?: OpenTpm
   /** What exec credential plugins inherit. */
   environment?: Readonly<Record<string, string>>
+  /** Absent: no kubelet beside. */
+  beside?: { serveSocket: ServeSocket; serveProxy: ServeProxy }
   /** Absent: no HTTPS server. */
   listen?: ServeHttps
 }

@@ -13,6 +13,7 @@ import type { AgentOptions, AgentPorts } from './agent-options.ts'
 import { type AgentPods, createAgentPods } from './agent-pods.ts'
 import { AgentTrust } from './agent-trust.ts'
 import { ApiSession } from './api-session.ts'
+import { BesideKubelet } from './beside-kubelet/beside-kubelet.ts'
 import { callerRoots } from './caller-roots.ts'
 import { createClientCertificate } from './client-certificate.ts'
 import { credentialSources } from './credential-chain.ts'
@@ -80,6 +81,7 @@ class NodeAgent implements Agent {
   readonly #pods: AgentPods | undefined
   readonly #token: TokenSide
   readonly #trust: AgentTrust
+  readonly #beside: BesideKubelet | undefined
   #addresses: readonly NodeAddress[]
   #started: Promise<void> = Promise.resolve()
   #presenceError: string | undefined
@@ -99,7 +101,14 @@ class NodeAgent implements Agent {
     const { certDirectory: directory, bootstrapKubeconfigPath, kubeconfigPath, nodeName } = options
     const store = createCertificateStore({ disk, clock, log, directory, prefix: 'kubelet-client' })
     const currentPairPath = store.currentPath
-    this.#endpoint = new NodeEndpoint({ ...ports, kubeconfigPath, bootstrapKubeconfigPath, currentPairPath })
+    const onChange = () => this.#beside?.filesMayHaveChanged()
+    this.#endpoint = new NodeEndpoint({
+      ...ports,
+      kubeconfigPath,
+      bootstrapKubeconfigPath,
+      currentPairPath,
+      onChange,
+    })
     this.#pods = createAgentPods(options, ports, {
       client,
       addresses: () => this.#addresses,
@@ -163,6 +172,7 @@ class NodeAgent implements Agent {
       ready: () => this.#session.ready,
       facts: () => this.#facts(),
       annotations: () => this.#trust.annotations(),
+      looksOnly: options.besideKubelet !== undefined,
       leaseDurationSeconds: options.leaseDurationSeconds ?? 40,
       renewIntervalSeconds: options.leaseRenewIntervalSeconds ?? 10,
       statusReportSeconds: options.nodeStatusReportSeconds ?? 300,
@@ -188,7 +198,22 @@ class NodeAgent implements Agent {
       watchSeconds: options.watchTimeoutSeconds,
       onNode: node => this.#onNode(node),
     })
-    this.#server = ports.listen && this.#createServer(ports.listen)
+    const { besideKubelet } = options
+    this.#server = besideKubelet ? undefined : ports.listen && this.#createServer(ports.listen)
+    this.#beside =
+      besideKubelet &&
+      ports.beside &&
+      new BesideKubelet(
+        besideKubelet,
+        { ...ports, ...ports.beside },
+        {
+          nodeName,
+          client: this.#client,
+          serving: this.#serving,
+          endpoint: () => this.#endpoint.current,
+          upstream: () => this.#connection.way(),
+        },
+      )
   }
 
   /** Back to the bootstrap credential, if the certificate is the one in force. */
@@ -201,6 +226,7 @@ class NodeAgent implements Agent {
   start(): void {
     // First of all, and nothing below holds them up: what follows may need what they give.
     this.#pods?.start()
+    this.#beside?.start()
     this.#client.onChange(() => {
       this.#connection.follow()
       this.#tell()
@@ -244,6 +270,7 @@ class NodeAgent implements Agent {
       this.#watch.stop(),
       this.#server?.stop(),
       this.#pods?.stop(),
+      this.#beside?.stop(),
       this.#trust.stop(),
     ])
     this.#token.close()

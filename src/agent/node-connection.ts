@@ -1,5 +1,5 @@
 import type { KeyPair } from '../hold/key-pair.ts'
-import type { Connect } from '../kube/transport.ts'
+import type { Connect, ConnectionConfig, Transport } from '../kube/transport.ts'
 import type { ApiSession } from './api-session.ts'
 import type { NodeEndpoint } from './node-endpoint.ts'
 
@@ -19,6 +19,8 @@ export interface NodeConnectionOptions {
 export class NodeConnection {
   readonly #options: NodeConnectionOptions
   #used: { serial: string; endpoint: unknown } | undefined
+  /** How the session connects now. */
+  #way: { config: ConnectionConfig; transport: Transport } | undefined
   #stopped = false
 
   constructor(options: NodeConnectionOptions) {
@@ -42,6 +44,19 @@ export class NodeConnection {
     this.#connect()
   }
 
+  /**
+   * How to reach the API under the certificate in force, the same value until that changes; undefined: not now. Rejects
+   * with the error of a token that cannot be used.
+   */
+  async way(): Promise<ConnectionConfig | undefined> {
+    const way = this.#way
+    const socketPath = await way?.transport.plainSocket?.()
+    if (!way || socketPath === undefined || socketPath === way.config.socketPath) return way?.config
+    const server = way.config.server.replace(/^https:/, 'http:')
+    this.#way = { ...way, config: { server, socketPath } }
+    return this.#way.config
+  }
+
   stop(): void {
     this.#stopped = true
     this.#options.session.use(undefined)
@@ -63,13 +78,17 @@ export class NodeConnection {
     if (this.#used?.serial === serial && this.#used.endpoint === current) return
     this.#used = { serial, endpoint: current }
     const clientCertificate = { certificate: pair.chain, key: pair.key }
-    session.use({ transport: connect({ ...current.connection, clientCertificate }), serial })
+    const config = { ...current.connection, clientCertificate }
+    const transport = connect(config)
+    this.#way = { config, transport }
+    session.use({ transport, serial })
     onConnected()
   }
 
   #disconnect(): void {
     if (!this.#used) return
     this.#used = undefined
+    this.#way = undefined
     this.#options.session.use(undefined)
     this.#options.onDisconnected()
   }

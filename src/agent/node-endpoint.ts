@@ -16,6 +16,8 @@ export interface NodeEndpointOptions {
   bootstrapKubeconfigPath: string | undefined
   /** Path of `kubelet-client-current.pem`, to which the kubeconfig refers. */
   currentPairPath: string
+  /** It leads elsewhere, or is trusted by another CA, from now on. */
+  onChange?(): void
 }
 
 /** Where this node's API server is and what to trust of it: kept in its kubeconfig, learnt from bootstrap credentials. */
@@ -44,7 +46,8 @@ export class NodeEndpoint {
   /** Reads the kubeconfig; when there is none yet, writes it from the bootstrap kubeconfig, before any certificate (K-2c). */
   async load(): Promise<void> {
     const { kubeconfigPath, bootstrapKubeconfigPath } = this.#options
-    this.#current = await this.#read(kubeconfigPath)
+    const known = await this.#read(kubeconfigPath)
+    if (known) this.#change(known)
     if (this.#current || bootstrapKubeconfigPath === undefined) return
     const endpoint = await this.#read(bootstrapKubeconfigPath)
     if (endpoint) await this.#adopt(endpoint)
@@ -62,7 +65,7 @@ export class NodeEndpoint {
   async refresh(): Promise<boolean> {
     const read = await this.#read(this.#options.kubeconfigPath)
     if (!read || (this.#current && sameEndpoint(this.#current, read))) return false
-    this.#current = read
+    this.#change(read)
     return true
   }
 
@@ -76,7 +79,7 @@ export class NodeEndpoint {
     for (const path of [kubeconfigPath, bootstrapKubeconfigPath]) {
       const read = await this.#read(path)
       if (!read || (current && sameEndpoint(current, read))) continue
-      this.#current = read
+      this.#change(read)
       return true
     }
     return false
@@ -94,9 +97,14 @@ export class NodeEndpoint {
   async #adopt(endpoint: ClusterEndpoint): Promise<void> {
     const trusted = this.#trusting(endpoint)
     if (this.#current && sameEndpoint(this.#current, trusted)) return
-    this.#current = trusted
+    this.#change(trusted)
     await this.#write(trusted)
     this.#written = trusted
+  }
+
+  #change(endpoint: ClusterEndpoint): void {
+    this.#current = endpoint
+    this.#options.onChange?.()
   }
 
   async #write(endpoint: ClusterEndpoint): Promise<void> {

@@ -1,5 +1,5 @@
 import { isStatus, type KubeClient } from '../kube/client.ts'
-import type { KubeNode, Lease } from '../kube/types.ts'
+import { type KubeNode, type Lease, resources } from '../kube/types.ts'
 import { createWatchdog } from '../kube/watchdog.ts'
 import { type Clock, type Log, type Random, sleep } from '../ports.ts'
 import { renewLease } from './node-lease.ts'
@@ -17,6 +17,8 @@ export interface NodePresenceOptions {
   facts(): NodeFacts
   /** Of the lease. */
   annotations?(): Record<string, string> | undefined
+  /** Node and lease are somebody else's (a kubelet's beside): a beat only looks whether the API answers. Default false. */
+  looksOnly?: boolean
   leaseDurationSeconds: number
   renewIntervalSeconds: number
   statusReportSeconds: number
@@ -79,7 +81,8 @@ export class NodePresence {
   seen(node: KubeNode | undefined): void {
     if (node && version(node) < version(this.#node)) return
     this.#node = node
-    const { facts, clock } = this.#options
+    const { facts, clock, looksOnly } = this.#options
+    if (looksOnly) return
     // Our own writes come back too: only what is not as we want it is a reason to act.
     if (!node || statusPatch(node, facts(), clock.now(), false)) this.wake()
   }
@@ -112,17 +115,27 @@ export class NodePresence {
   }
 
   async #beat(): Promise<void> {
-    const { client, clock, statusReportSeconds } = this.#options
+    const { client, clock, statusReportSeconds, looksOnly } = this.#options
     const watchdog = createWatchdog(clock, this.#stopping.signal, beatTimeout)
     const { signal } = watchdog
     try {
       const facts = this.#options.facts()
+      if (looksOnly) return await this.#look(facts, signal)
       this.#node ??= await registerNode(client, facts, clock.now(), signal)
       const due = clock.monotonic() - this.#reportedAt >= statusReportSeconds * 1000
       await this.#report(this.#node, facts, due, signal)
       await this.#renew(facts, signal)
     } finally {
       watchdog.stop()
+    }
+  }
+
+  async #look({ nodeName: name }: NodeFacts, signal: AbortSignal): Promise<void> {
+    try {
+      this.#node = await this.#options.client.get<KubeNode>(resources.nodes, { name }, signal)
+    } catch (error) {
+      if (!isStatus(error, 'NotFound')) throw error
+      this.#node = undefined
     }
   }
 

@@ -3,6 +3,8 @@ import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type Agent, startAgent } from '../agent/agent.ts'
 import type { CredentialPluginOptions, StaticPodOptions } from '../agent/agent-options.ts'
+import { serveProxy } from '../agent/beside-kubelet/serve-proxy.ts'
+import { serveSocket } from '../agent/beside-kubelet/serve-socket.ts'
 import { serveHttps } from '../agent/serve-https.ts'
 import { hostPorts } from '../cluster/host-ports.ts'
 import { tokenTlsStarter } from '../cluster/token-tls-child.ts'
@@ -13,10 +15,12 @@ import { systemRpc } from '../host/rpc.ts'
 import { systemSpawn } from '../host/spawn.ts'
 import { systemTpm } from '../host/tpm.ts'
 import { type Pkcs11Uri, parsePkcs11Uri } from '../keys/pkcs11/uri.ts'
+import { connectHttps } from '../kube/https-transport.ts'
 import type { NodeAddress } from '../kube/types.ts'
-import { connectUndici } from '../kube/undici-transport.ts'
 import { parseIp } from '../x509/ip.ts'
 import { type AttestFlags, attestFlags, attestOptions } from './agent-attest.ts'
+import { type BesideFlags, besideFlags, besideOptions } from './agent-beside.ts'
+import { applyConfig } from './agent-config.ts'
 import { type DiscoveryFlags, discoveryFlags, discoveryOptions } from './agent-discovery.ts'
 import type { CommandIo } from './command-io.ts'
 import { lineLog } from './line-log.ts'
@@ -24,7 +28,8 @@ import { wholeNumber } from './number-option.ts'
 import { defaultPodState } from './pod-state.ts'
 import { untilStopped } from './until-stopped.ts'
 
-interface AgentFlags extends DiscoveryFlags, AttestFlags {
+interface AgentFlags extends DiscoveryFlags, AttestFlags, BesideFlags {
+  config?: string
   node: string
   nodeIp?: string
   bootstrapKubeconfig?: string
@@ -49,6 +54,7 @@ export function register(program: Command, io: CommandIo): void {
   const command = program
     .command('agent')
     .description('Run the node side: get, hold, renew and recover the certificates of this node.')
+    .option('--config <file>', 'settings in YAML: these flags in camelCase; a flag that is given wins')
     .option('--node <name>', 'name of the Node', hostname().toLowerCase())
     .option('--node-ip <ip,…>', 'addresses of the node; they become InternalIPs')
     .option('--bootstrap-kubeconfig <file>', 'credential to join with; read again at every attempt')
@@ -92,7 +98,10 @@ export function register(program: Command, io: CommandIo): void {
       (text: string, before: CredentialPluginOptions[]) => [...before, parsePlugin(text)],
       [],
     )
-  discoveryFlags(attestFlags(command)).action((flags: AgentFlags) => agent(flags, io))
+  besideFlags(discoveryFlags(attestFlags(command))).action(async ({ config }: AgentFlags) => {
+    if (config !== undefined) applyConfig(command, config)
+    await agent(command.opts<AgentFlags>(), io)
+  })
 }
 
 async function agent(flags: AgentFlags, io: CommandIo): Promise<void> {
@@ -115,11 +124,13 @@ async function agent(flags: AgentFlags, io: CommandIo): Promise<void> {
       ...bootstrapCertificate(flags),
       ...attestOptions(flags),
       ...discoveryOptions(flags),
+      ...besideOptions(flags),
     },
     {
       ...hostPorts,
       log,
-      connect: connectUndici,
+      connect: connectHttps,
+      beside: { serveSocket, serveProxy },
       listen: serveHttps,
       spawn: systemSpawn,
       net: systemNet,
@@ -139,7 +150,9 @@ function announceReady(running: Agent, flags: AgentFlags, io: CommandIo): void {
   const end = running.onChange(check)
   function check() {
     const { client, serving, registered, port } = running.status()
-    if (!registered || client.state !== 'Valid' || serving.state !== 'Valid') return
+    // Beside a kubelet Node and serving certificate come only when that runs, which may wait for us.
+    const whole = flags.besideKubelet !== undefined || (registered && serving.state === 'Valid')
+    if (client.state !== 'Valid' || !whole) return
     end()
     io.stdout(`ready ${flags.node}${port === undefined ? '' : ` serving at ${flags.address}:${port}`}\n`)
   }

@@ -11,6 +11,7 @@ export const commands: Readonly<Record<string, () => Promise<CommandModule>>> = 
   server: () => import('./server.ts'),
   controller: () => import('./controller.ts'),
   agent: () => import('./agent.ts'),
+  credential: () => import('./credential.ts'),
   demo: () => import('./demo.ts'),
   dashboard: () => import('./dashboard.ts'),
   status: () => import('./status.ts'),

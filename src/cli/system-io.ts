@@ -1,10 +1,7 @@
 import { systemCode } from '../errors.ts'
 import { systemClock } from '../host/clock.ts'
 import { systemDisk } from '../host/disk.ts'
-import { createClient } from '../kube/client.ts'
-import { connectUndici } from '../kube/undici-transport.ts'
 import type { CommandIo } from './command-io.ts'
-import { kubeconfigConnection } from './connect-kubeconfig.ts'
 
 // Whoever reads our output may have enough of it (`up | head -1`): the rest is dropped, and the work goes on.
 for (const stream of [process.stdout, process.stderr]) {
@@ -19,10 +16,19 @@ export const systemIo: CommandIo = {
   stderr: text => void process.stderr.write(text),
   clock: systemClock,
   isTerminal: process.stdout.isTTY === true,
-  async connect(flags) {
+  async connect(flags, lasting) {
+    // Not every command asks the API, and the plugin of a kubelet is to be quick.
+    const [{ kubeconfigConnection }, connect, { createClient }] = await Promise.all([
+      import('./connect-kubeconfig.ts'),
+      // Loading undici takes longer than most commands do; a program that stays has more from it.
+      lasting
+        ? import('../kube/undici-transport.ts').then(({ connectUndici }) => connectUndici)
+        : import('../kube/https-transport.ts').then(({ connectHttps }) => connectHttps),
+      import('../kube/client.ts'),
+    ])
     const ports = { environment: process.env, disk: systemDisk, clock: systemClock }
     const config = await kubeconfigConnection(flags, ports)
-    const transport = connectUndici(config)
+    const transport = connect(config)
     return {
       client: createClient(transport),
       transport,

@@ -1,5 +1,5 @@
 import { watch } from 'node:fs'
-import { lstat, open, readdir, readFile, readlink, rename, rm, rmdir, symlink } from 'node:fs/promises'
+import { chown, lstat, open, readdir, readFile, readlink, rename, rm, rmdir, symlink } from 'node:fs/promises'
 import type { Disk, FileStat } from '../ports.ts'
 import { makeFolders } from './make-folders.ts'
 
@@ -56,6 +56,7 @@ export const systemDisk: Disk & Required<Pick<Disk, 'append'>> = {
     }
   },
   rename,
+  changeOwner: (path, owner, group) => chown(path, owner, group),
   symlink: (target, path) => symlink(target, path),
   readlink: path => readlink(path),
   remove: path => rm(path, { force: true }),
@@ -71,6 +72,7 @@ export const systemDisk: Disk & Required<Pick<Disk, 'append'>> = {
       size: entry.size,
       modified: entry.mtimeMs,
       owner: entry.uid,
+      group: entry.gid,
     }
   },
   makeDirectory: async (path, mode) => {
