@@ -12,6 +12,7 @@ import { RollcallError, systemCode } from '../errors.ts'
 import { systemSpawn } from '../host/spawn.ts'
 import { createClient } from '../kube/client.ts'
 import { impersonating } from '../kube/impersonating-transport.ts'
+import { signerNames } from '../kube/types.ts'
 import { connectUndici } from '../kube/undici-transport.ts'
 import { configMapLedger } from '../sign/config-map-ledger.ts'
 import { canaryGroup, canaryUser } from '../survey/canary/run-canary.ts'
@@ -19,6 +20,7 @@ import type { CommandIo, ConnectedApi, ConnectionFlags } from './command-io.ts'
 import { addConnectionOptions } from './connect-kubeconfig.ts'
 import { readEvidenceConfig } from './evidence-config.ts'
 import { lineLog } from './line-log.ts'
+import { type AttestationListen, attestationListen, serveAttestation } from './serve-attestation.ts'
 import { type ListenAddress, listenAddress, serveMetrics } from './serve-metrics.ts'
 import { addSigningOptions, openSigners, type SigningFlags, signingPairs } from './signing-option.ts'
 import { untilStopped } from './until-stopped.ts'
@@ -30,6 +32,7 @@ interface ControllerFlags extends ConnectionFlags, SigningFlags {
   only?: string
   leaderElection: boolean
   metricsListen?: ListenAddress
+  attestListen?: AttestationListen
   decisionLog?: string
   evidenceConfig?: string
   canary?: string
@@ -61,6 +64,11 @@ export function register(program: Command, io: CommandIo): void {
       'serve Prometheus metrics over plain HTTP there, like 127.0.0.1:9108',
       listenAddress,
     )
+  command.option(
+    '--attest-listen <address:port[,name=NAME]>',
+    'let machines prove themselves there, by the CA of kubelet-serving; published in kube-public/cluster-info',
+    attestationListen,
+  )
   addConnectionOptions(addSigningOptions(command)).action((flags: ControllerFlags) => controller(flags, io))
 }
 
@@ -85,6 +93,13 @@ async function controller(flags: ControllerFlags, io: CommandIo): Promise<void> 
     const api = await io.connect(flags, true)
     const ledger = configMapLedger({ client: api.client, clock: hostPorts.clock, log })
     const metrics = flags.metricsListen && (await openMetrics(flags.metricsListen))
+    const attestation =
+      flags.attestListen &&
+      (await serveAttestation(flags.attestListen, signers.sources[signerNames.kubeletServing], {
+        ...hostPorts,
+        client: api.client,
+        log,
+      }))
     const running = startControllers({
       client: api.client,
       clock: hostPorts.clock,
@@ -108,9 +123,11 @@ async function controller(flags: ControllerFlags, io: CommandIo): Promise<void> 
     })
     io.stdout(`ready ${api.server}\n`)
     if (metrics) io.stdout(`  metrics ${metrics.url}\n`)
+    if (attestation) io.stdout(`  attestation ${attestation.url}\n`)
     await stopped
     await running.stop()
     await metrics?.close()
+    await attestation?.close()
     api.close()
   } finally {
     signers.stop()

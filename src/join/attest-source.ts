@@ -3,8 +3,11 @@ import type { Attestor } from '../keys/attestation/attestor.ts'
 import { decodeChallenge, encodeBegin, encodeFinish } from '../keys/attestation/encoding.ts'
 import { attestationPaths, type BeginRequest, qualifyingData } from '../keys/attestation/messages.ts'
 import { Secret } from '../keys/secret.ts'
+import { createClient, isStatus } from '../kube/client.ts'
 import { isRecord } from '../kube/json.ts'
+import { attestationEndpoint } from '../kube/rollcall/node-identity.ts'
 import type { Connect, ConnectionConfig, Transport } from '../kube/transport.ts'
+import { type ConfigMap, resources } from '../kube/types.ts'
 import type { Clock } from '../ports.ts'
 import type { AcquireContext, Acquired, CredentialSource, NothingReason } from './credential-sources.ts'
 
@@ -12,7 +15,10 @@ export interface AttestSourceOptions {
   attestor: Attestor
   /** The API server, which also takes the proof unless `attestation` does; undefined: not known yet. */
   endpoint(): Promise<ConnectionConfig | undefined>
-  /** Where the proof is taken, e.g. `https://10.0.0.11:8445`, by the same CA. Absent: at the API server. */
+  /**
+   * Where the proof is taken, e.g. `https://10.0.0.11:8445`, by the same CA. Absent: where kube-public/cluster-info says,
+   * else at the API server.
+   */
   attestation?: string
   connect: Connect
   clock: Clock
@@ -45,11 +51,18 @@ export function attestSource(options: AttestSourceOptions): CredentialSource {
       const timer = clock.after(timeoutSeconds * 1000, end)
       context.signal?.addEventListener('abort', end, { once: true })
       const { bearerToken: _, readBearerToken: __, clientCertificate: ___, ...endpoint } = known
-      const transport = options.connect({
-        ...endpoint,
-        ...(options.attestation !== undefined && { server: options.attestation }),
-      })
+      const open: Transport[] = []
+      const connect = (config: ConnectionConfig) => {
+        const transport = options.connect(config)
+        open.push(transport)
+        return transport
+      }
       try {
+        const where =
+          options.attestation === undefined
+            ? await publishedEndpoint(connect(endpoint), over.signal)
+            : { server: options.attestation }
+        const transport = connect({ ...endpoint, ...where })
         const key = await context.key()
         const token = await attest(options, context, key.signer.publicKey, transport, over.signal)
         return {
@@ -62,15 +75,41 @@ export function attestSource(options: AttestSourceOptions): CredentialSource {
       } finally {
         timer.cancel()
         context.signal?.removeEventListener('abort', end)
-        transport.closeConnections()
+        for (const transport of open) transport.closeConnections()
       }
     },
   }
 }
 
+/** What the cluster says in a place that anybody may read, over a connection whose CA is known. */
+async function publishedEndpoint(
+  transport: Transport,
+  signal: AbortSignal,
+): Promise<Pick<ConnectionConfig, 'server' | 'certificateAuthority'> | undefined> {
+  const target = { namespace: 'kube-public', name: 'cluster-info' }
+  const info = await createClient(transport)
+    .get<ConfigMap>(resources.configMaps, target, signal)
+    .catch(error => {
+      // Not every cluster has it, or shows it.
+      if (isStatus(error, 'NotFound') || isStatus(error, 'Forbidden') || isStatus(error, 'Unauthorized'))
+        return undefined
+      throw error
+    })
+  const { [attestationEndpoint.address]: server, [attestationEndpoint.authority]: certificateAuthority } =
+    info?.data ?? {}
+  if (!server?.startsWith('https://')) return undefined
+  return { server, ...(certificateAuthority !== undefined && { certificateAuthority }) }
+}
+
 /** What passes by itself or by somebody's hand elsewhere is waited for. */
 function reasonOf(error: RollcallError): NothingReason {
-  const passing = ['API_UNREACHABLE', 'TPM_ABSENT', 'TOKEN_ABSENT', 'SIGNER_UNREACHABLE'] as const
+  const passing = [
+    'API_UNREACHABLE',
+    'API_STATUS',
+    'TPM_ABSENT',
+    'TOKEN_ABSENT',
+    'SIGNER_UNREACHABLE',
+  ] as const
   if (passing.some(code => hasCode(error, code))) return 'Waiting'
   const { code } = error.details
   return hasCode(error, 'ATTESTATION_REFUSED') && (code === 'PENDING' || code === 'BUSY')

@@ -62,6 +62,9 @@ export const nodeIdentities = clusterKind('nodeidentities', 'NodeIdentity')
 /** The one ServiceAccount whose tokens a proven machine gets. */
 export const attestationAccount = { namespace: 'kube-system', name: 'rollcall-attest' } as const
 
+/** Keys of kube-public/cluster-info: where machines prove themselves when it is not at the API server, and its CA (PEM). */
+export const attestationEndpoint = { address: 'rollcall-attest', authority: 'rollcall-attest-ca' } as const
+
 const hash = { type: 'string', pattern: '^[0-9a-f]{64}$' } as const
 
 export const nodeIdentity: RollcallKind = {
