@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../../survey/audit/audit-entry.ts'
+import type { AuditEntry, AuditedDecision } from '../../survey/audit/audit-entry.ts'
 import type { CommandIo } from '../command-io.ts'
 import { type OutputFormat, print } from '../output.ts'
 import { printable } from '../printable.ts'
@@ -15,7 +15,7 @@ const columns: Column<AuditEntry>[] = [
   { title: 'seq', cell: ({ seq }) => String(seq) },
   { title: 'time', cell: ({ time }) => time },
   { title: 'outcome', cell: entry => (entry.kind === 'start' ? 'Start' : entry.outcome) },
-  { title: 'reason', cell: entry => (entry.kind === 'start' ? '' : (entry.reasons[0] ?? '')) },
+  { title: 'reason', cell: entry => (entry.kind === 'start' ? '' : reasonText(entry)) },
   { title: 'request', cell: entry => (entry.kind === 'start' ? '' : entry.request.name) },
   { title: 'node', cell: entry => (entry.kind === 'start' ? '' : (entry.node ?? '')) },
   { title: 'sans', cell: sansText },
@@ -33,6 +33,9 @@ function sansText(entry: AuditEntry): string {
   const shown = entry.sans.map(({ name, proofs }) => `${name} (${proofs[0]?.level ?? 'unproven'})`)
   return [...shown, ...(entry.sansLeftOut ? [`${entry.sansLeftOut} more`] : [])].join(', ')
 }
+
+const reasonText = ({ reasons: [first = ''], repeated }: AuditedDecision) =>
+  repeated === undefined ? first : `${first} (${repeated} times)`
 
 const policyText = (policy: { name: string; revision: string } | undefined) =>
   policy ? `${policy.name} ${policy.revision}`.trim() : ''

@@ -32,6 +32,8 @@ export interface AuditedDecision {
   policy?: { name: string; revision: string }
   /** Who decided, where that is somebody else. */
   decidedBy?: string
+  /** So many refusals of this requester for this reason within the hour, of which the last ones were not kept. */
+  repeated?: number
 }
 
 export interface AuditedSan {

@@ -60,3 +60,14 @@ test(
     assert.equal(verifyChain(await readLogFiles(path, disk)).broken, undefined)
   }),
 )
+
+test(
+  'refusals that could not be written do not count as seen: the next one is kept',
+  onFullDisk(async (log, disk) => {
+    for (let count = 0; count < 150; count++)
+      await assert.rejects(log.record(decision('a')), error => hasCode(error, 'AUDIT_UNWRITABLE'))
+    disk.full = false
+    for (let count = 0; count < 150; count++) await log.record(decision('a'))
+    assert.equal(verifyChain(await readLogFiles(path, disk)).entries, 101)
+  }),
+)

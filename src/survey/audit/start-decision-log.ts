@@ -6,6 +6,7 @@ import { type DecisionLog, type LogDisk, openDecisionLog } from './decision-log.
 import { openHeadKey } from './head-key.ts'
 import { readLogFiles } from './log-files.ts'
 import { readHeads, startHeadPublisher } from './publish-head.ts'
+import { RepeatedRefusals } from './repeated-refusals.ts'
 import type { SignedHead } from './signed-head.ts'
 import { verifyAgainst } from './verify-log.ts'
 
@@ -21,7 +22,10 @@ export interface StartDecisionLog {
 }
 
 export interface RunningDecisionLog {
-  /** Rejects with AUDIT_UNWRITABLE, also when the log could not be opened; the next call tries again. */
+  /**
+   * Keeps it, or counts it where it is one of very many refusals. Rejects with AUDIT_UNWRITABLE, also when the log could
+   * not be opened; the next call tries again.
+   */
   record(decision: AuditedDecision): Promise<void>
   /** Publishes the last head. */
   stop(): Promise<void>
@@ -31,6 +35,7 @@ export function startDecisionLog(options: StartDecisionLog): RunningDecisionLog 
   const { client, clock, log, path, disk, random } = options
   let publisher: { stop(): Promise<void> } | undefined
   let stopped = false
+  const refusals = new RepeatedRefusals()
   let opening = open()
   // Whoever records is told.
   opening.catch(error => log.error('the decision log cannot be opened', { error: String(error) }))
@@ -60,15 +65,25 @@ export function startDecisionLog(options: StartDecisionLog): RunningDecisionLog 
       log.error('the decision log disagrees with what was published', { problem })
   }
 
+  function opened(): Promise<DecisionLog> {
+    const tried = opening
+    return tried.catch(() => {
+      // Once for all who wait: two that write to one file would break the chain.
+      if (opening === tried) opening = open()
+      return opening
+    })
+  }
+
   return {
-    async record(decision) {
-      const tried = opening
-      const opened = await tried.catch(() => {
-        // Once for all who wait: two that write to one file would break the chain.
-        if (opening === tried) opening = open()
-        return opening
-      })
-      await opened.record(decision)
+    async record(made) {
+      const decision = refusals.keep(made, clock.monotonic())
+      if (!decision) return
+      try {
+        await (await opened()).record(decision)
+      } catch (error) {
+        refusals.takeBack(made)
+        throw error
+      }
     },
     async stop() {
       stopped = true
