@@ -1,12 +1,13 @@
 /** The admission policies that Rollcall ships (deploy/admission): written once here, in CEL for a real cluster. */
 import { certificatePolicies } from '../rollcall/certificate-policy.ts'
+import { nodeIdentities } from '../rollcall/node-identity.ts'
 import { type ClusterRole, signerNames } from '../types.ts'
 import { fourEyes } from './four-eyes.ts'
 import { shipped } from './shipped-policy.ts'
 
 export type { ShippedPolicy } from './shipped-policy.ts'
 
-/** Who writes policies decides who is certified, so he must hold the right to approve himself. */
+/** Who writes policies, or lets machines in, decides who is certified: he must hold the right to approve himself. */
 export const policyWriterSigners = [signerNames.kubeletServing, signerNames.kubeletClient] as const
 
 const mayApprove = (signerName: string) =>
@@ -23,13 +24,13 @@ export const certificatePolicyWriters = shipped(
     apiGroups: [certificatePolicies.group],
     apiVersions: ['*'],
     operations: ['CREATE', 'UPDATE', 'DELETE'],
-    resources: [certificatePolicies.plural],
+    resources: [certificatePolicies.plural, nodeIdentities.plural],
   },
   {
     variables: [],
     validations: policyWriterSigners.map(signerName => ({
       expression: mayApprove(signerName),
-      message: `user not permitted to write certificate policies: needs verb approve on signers/${signerName} (certificates.k8s.io)`,
+      message: `user not permitted to write certificate policies and node identities: needs verb approve on signers/${signerName} (certificates.k8s.io)`,
       reason: 'Forbidden',
     })),
   },
