@@ -52,6 +52,7 @@ export function policiesFromCluster(options: ClusterPolicies): FollowPolicies {
           objects.delete(name)
           set.remove(name)
           tally.forget(name)
+          reported.delete(name)
           log.warn('a policy was deleted', { policy: name })
         } else {
           objects.set(name, object)

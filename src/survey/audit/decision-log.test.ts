@@ -118,7 +118,9 @@ test('after a torn last line the log is whole, says so, and goes on', () =>
   }))
 
 test('a full file is followed by another, the oldest go, and what is left is one chain', () =>
-  inFolder(async path => {
+  inFolder(async folder => {
+    // A name that looks like that of a full file.
+    const path = join(folder, '..', 'a.000000000000.b')
     for (let round = 0; round < 3; round++) {
       const log = await open(path, { mostBytes: 1500, mostFiles: 2 })
       for (let count = 0; count < 9; count++) await log.record(decision(`${round}-${count}`))

@@ -7,8 +7,13 @@ import type { LogFile } from './verify-chain.ts'
 
 /** `/d/decisions.log` with first entry 1 → `/d/decisions.000000000001.log`: sorted by name is sorted by time. */
 export function fullPath(path: string, firstSeq: number): string {
+  const [before, after] = aroundNumber(path)
+  return `${before}${String(firstSeq).padStart(12, '0')}${after}`
+}
+
+function aroundNumber(path: string): [before: string, after: string] {
   const [, stem = path, extension = ''] = /^(.*?)(\.[^./]*)?$/s.exec(path) ?? []
-  return `${stem}.${String(firstSeq).padStart(12, '0')}${extension}`
+  return [`${stem}.`, extension]
 }
 
 export function folderOf(path: string): string {
@@ -20,8 +25,7 @@ export function folderOf(path: string): string {
 export async function fullFiles(path: string, disk: Pick<Disk, 'list'>): Promise<string[]> {
   const slash = path.lastIndexOf('/')
   const names = await disk.list(folderOf(path))
-  const pattern = fullPath(path.slice(slash + 1), 0).split('000000000000')
-  const [before = '', after = ''] = pattern
+  const [before, after] = aroundNumber(path.slice(slash + 1))
   return names
     .filter(name => name.startsWith(before) && name.endsWith(after))
     .filter(name => /^\d{12,}$/.test(name.slice(before.length, name.length - after.length)))
