@@ -155,13 +155,14 @@ function wouldBeRefused({ csr, verdict }: CsrFacts): Reason | undefined {
 function withoutPolicy(request: string): Reason {
   return {
     code: 'NoPolicy',
-    summary: 'No CertificatePolicy named default says how serving requests are judged, so it stays pending.',
+    summary: 'No CertificatePolicy named default that can be used says how it is judged, so it stays pending.',
     waitsFor: 'a policy, or an operator',
-    evidence: [{ fact: 'there is none', source: 'CertificatePolicy default' }],
+    evidence: [{ fact: 'there is none that can be used', source: 'CertificatePolicy default' }],
     commands: [
+      { run: 'rollcall policy ls', purpose: 'shows whether there is one, and whether it can be used' },
       {
         run: 'kubectl apply -f examples/policies/lab.yaml',
-        purpose: 'has requests judged by what Nodes say',
+        purpose: 'where there is none: has requests judged by what Nodes say',
       },
       show(request),
       approve(request),
