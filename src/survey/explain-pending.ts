@@ -155,7 +155,8 @@ function wouldBeRefused({ csr, verdict }: CsrFacts): Reason | undefined {
 function withoutPolicy(request: string): Reason {
   return {
     code: 'NoPolicy',
-    summary: 'No CertificatePolicy named default that can be used says how it is judged, so it stays pending.',
+    summary:
+      'No CertificatePolicy named default that can be used says how it is judged, so it stays pending.',
     waitsFor: 'a policy, or an operator',
     evidence: [{ fact: 'there is none that can be used', source: 'CertificatePolicy default' }],
     commands: [
