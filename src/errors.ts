@@ -214,6 +214,10 @@ const kinds = {
     exit: 1,
   },
   PORT_IN_USE: { meaning: 'The port is taken; give another --port.', exit: 1 },
+  RENEWAL_STOPPED: {
+    meaning: 'Nodes that were ordered to renew did not come back in time, so no others were asked.',
+    exit: 1,
+  },
   USAGE: { meaning: 'The command line cannot be understood.', exit: 2 },
 } satisfies Record<string, ErrorKind>
 

@@ -25,6 +25,7 @@ import type { NodeFacts } from './node-object.ts'
 import { NodePresence } from './node-presence.ts'
 import { NodeServer } from './node-server.ts'
 import { NodeWatch } from './node-watch.ts'
+import { OrderedRenewals } from './ordered-renewals.ts'
 import type { ServeHttps } from './serving.ts'
 import { createServingCertificate } from './serving-certificate.ts'
 import { createTokenCallers } from './token-callers.ts'
@@ -81,6 +82,7 @@ class NodeAgent implements Agent {
   readonly #pods: AgentPods | undefined
   readonly #token: TokenSide
   readonly #trust: AgentTrust
+  readonly #renewals: OrderedRenewals
   readonly #beside: BesideKubelet | undefined
   #addresses: readonly NodeAddress[]
   #started: Promise<void> = Promise.resolve()
@@ -164,6 +166,10 @@ class NodeAgent implements Agent {
       },
     })
     this.#trust = this.#createTrust(client)
+    this.#renewals = new OrderedRenewals(clock, (kind, since) => {
+      if (kind === 'client') this.#client.renewUnlessSince(since)
+      else if (options.serverTLSBootstrap) this.#serving.renewUnlessSince(since)
+    })
     this.#presence = new NodePresence({
       client,
       clock,
@@ -374,6 +380,7 @@ class NodeAgent implements Agent {
   #onNode(node: KubeNode | undefined): void {
     this.#presence.seen(node)
     this.#trust.seen(node)
+    this.#renewals.seen(node)
     this.#pods?.nodeSeen(node)
     if (this.#options.serverTLSBootstrap) {
       const addresses = node?.status?.addresses ?? []

@@ -20,6 +20,7 @@ export const commands: Readonly<Record<string, () => Promise<CommandModule>>> = 
   csr: () => import('./csr/csr.ts'),
   policy: () => import('./policy/policy.ts'),
   audit: () => import('./audit/audit.ts'),
+  renew: () => import('./renew.ts'),
   certs: () => import('./certs.ts'),
   doctor: () => import('./doctor.ts'),
   token: () => import('./token.ts'),

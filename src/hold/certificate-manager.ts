@@ -168,6 +168,11 @@ export class CertificateManager {
     this.#change(transition.dueUnlessFrom(this.#state, issuer, this.#now().wall))
   }
 
+  /** Renews now, unless what is held was issued after that (milliseconds since the epoch). */
+  renewUnlessSince(since: number): void {
+    this.#change(transition.dueUnlessSince(this.#state, since, this.#now().wall))
+  }
+
   /** Something that made attempts fail has changed: forget the backoff, unless it waits for a clock to be set. */
   retryNow(): void {
     this.#change(transition.undelayed(this.#state))

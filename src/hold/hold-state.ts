@@ -3,6 +3,7 @@ import type { Certificate } from '../x509/certificate.ts'
 import { serialDecimal } from '../x509/serial-number.ts'
 import { isPremature } from './arrival.ts'
 import { backoffAfter, pauseForClock } from './backoff.ts'
+import { isSince } from './renewal-order.ts'
 import { rotationDeadline, type Validity } from './rotation-deadline.ts'
 import { lackOf } from './satisfies-template.ts'
 
@@ -183,6 +184,13 @@ export function dueUnlessFrom(state: HoldState, issuer: string, wall: number): H
   const { held } = state
   const from = Buffer.from(held?.leaf.authorityKeyIdentifier ?? []).toString('hex')
   if (!held || from === issuer || held.deadline <= wall) return state
+  return { ...state, held: { ...held, deadline: wall } }
+}
+
+/** Due now, unless what is held was issued after that. Both in milliseconds since the epoch. */
+export function dueUnlessSince(state: HoldState, since: number, wall: number): HoldState {
+  const { held } = state
+  if (!held || isSince(held.notBefore, since) || held.deadline <= wall) return state
   return { ...state, held: { ...held, deadline: wall } }
 }
 

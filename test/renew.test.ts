@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { clientOf } from '../src/cluster/demo/running-up.ts'
+import { type KubeNode, resources } from '../src/kube/types.ts'
+import { heldPairs } from './support/data-folder.ts'
+import {
+  type RollcallProcess,
+  runRollcall,
+  startRollcall,
+  temporaryFolder,
+} from './support/rollcall-process.ts'
+
+const folder = temporaryFolder()
+const kubeconfig = join(folder.path, 'admin.kubeconfig')
+let up: RollcallProcess
+
+before(async () => {
+  up = startRollcall(['up', '--nodes', '3', '--dir', folder.path, '--port', '0'])
+  await up.ready
+})
+after(async () => {
+  await up?.stop()
+  folder.remove()
+})
+
+const renew = (...words: string[]) => runRollcall(['renew', ...words, '--kubeconfig', kubeconfig])
+const held = () => new Map(heldPairs(folder.path).map(pair => [`${pair.node} ${pair.kind}`, pair.pem]))
+const changed = (before: Map<string, string>) =>
+  [...held()]
+    .filter(([pair, pem]) => before.get(pair) !== pem)
+    .map(([pair]) => pair)
+    .sort()
+
+test('every node renews both certificates, a wave after the other', async () => {
+  const before = held()
+  const { code, stdout, stderr } = await renew('--all', '--wave', '2', '--pause', '0s')
+  assert.equal(code, 0, stdout + stderr)
+  assert.match(
+    stdout,
+    /^wave 1\/2 {2}2\/3 nodes renewed {2}worker-1 worker-2\nwave 2\/2 {2}3\/3 nodes renewed {2}worker-3\n$/,
+  )
+  assert.equal(changed(before).length, 6)
+})
+
+test('one kind of one node is renewed, and no other', async () => {
+  const before = held()
+  const { code, stdout, stderr } = await renew('worker-2', '--kind', 'client')
+  assert.equal(code, 0, stdout + stderr)
+  assert.deepEqual(changed(before), ['worker-2 kubelet-client'])
+})
+
+test('it stops at the first wave that does not come back, and says who and how many were not asked', async () => {
+  const { client, transport } = await clientOf(kubeconfig)
+  try {
+    const ghost: KubeNode = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'a-ghost' } }
+    await client.create(resources.nodes, ghost)
+    const before = held()
+    const { code, stderr } = await renew('--all', '--wave', '25%', '--pause', '0s', '--timeout', '2s')
+    assert.equal(code, 1)
+    assert.match(stderr, /wave 1 of 4 did not come back in 2s: a-ghost is Unknown\. 3 nodes were not asked\./)
+    assert.deepEqual(changed(before), [])
+  } finally {
+    await client.delete(resources.nodes, { name: 'a-ghost' })
+    transport.closeConnections()
+  }
+})
+
+test('without nodes, or with two ways to name them, nothing is asked', async () => {
+  for (const words of [[], ['--all', 'worker-1'], ['nobody'], ['--all', '--wave', 'some']])
+    assert.equal((await renew(...words)).code, 2, words.join(' '))
+})
