@@ -27,6 +27,9 @@ const REST = 15
 const built = process.argv[2] ?? fileURLToPath(new URL('../dist/cli/main.js', import.meta.url))
 const program = existsSync(built) ? built : fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
 
+/** As bin/rollcall starts an agent. */
+const smallHeap = ['--max-semi-space-size=1', '--v8-pool-size=1', '--optimize-for-size', '--no-opt', '--no-maglev']
+
 /** As bin/rollcall keeps it. */
 const compileCache = join(tmpdir(), 'rollcall-bench-cache')
 
@@ -52,7 +55,7 @@ function startAgent(machine: BenchMachine, flags: string[]) {
   const pods = ['--static-pods', machine.directory, '--static-pods-state', machine.stateDirectory]
   const child = spawn(
     process.execPath,
-    ['--disable-warning=ExperimentalWarning', program, 'agent', ...args, ...paths, ...pods],
+    ['--disable-warning=ExperimentalWarning', ...smallHeap, program, 'agent', ...args, ...paths, ...pods],
     { stdio: 'ignore', env: { ...process.env, NODE_COMPILE_CACHE: compileCache } },
   )
   const end = () =>
