@@ -24,6 +24,13 @@ export function isExpired(error: unknown): boolean {
   return error instanceof ApiStatusError && error.status.code === 410
 }
 
+/** Where the rest of a list whose pages expired goes on, with what is there now; undefined: the server does not say. */
+export function continueAfter(error: unknown): string | undefined {
+  const next =
+    isExpired(error) && error instanceof ApiStatusError ? error.status.metadata.continue : undefined
+  return typeof next === 'string' && next !== '' ? next : undefined
+}
+
 /** Whether nothing new can be made in that namespace because it goes away; trying again would be in vain. */
 export function isNamespaceTerminating(error: unknown): boolean {
   return (

@@ -11,7 +11,7 @@ import type { ApiRequest, ApiResponse, Transport } from './transport.ts'
 import type { KubeList, KubeObject, ResourceRef, Status, WatchEvent } from './types.ts'
 
 // The door of this room for those who handle its errors.
-export { ApiStatusError, isExpired, isNamespaceTerminating, isStatus } from './api-status.ts'
+export { ApiStatusError, continueAfter, isExpired, isNamespaceTerminating, isStatus } from './api-status.ts'
 
 export interface ListOptions {
   /** Empty or absent: all namespaces. */
@@ -85,7 +85,7 @@ export interface KubeClient {
 }
 
 /** The page size client-go's pager asks for. */
-const PAGE_SIZE = 500
+export const PAGE_SIZE = 500
 
 /**
  * Lists page by page (500, or `options.limit`) and gives all items with the list's resourceVersion. When the pages'

@@ -184,6 +184,63 @@ test('what a handler throws or rejects with goes to the log and does not stop th
   await reflector.stop()
 })
 
+test('what is new is told before the last page of what is old was read', async () => {
+  const server = collectionServer('/api/v1/nodes', 2)
+  for (const name of ['a', 'b', 'c', 'd', 'e']) server.put(name)
+  const told: string[] = []
+  const changes = [() => server.put('z'), () => server.remove('e')]
+  const { clock, reflector } = setUp({
+    client: createClient(interrupted(server, changes)),
+    onChange: (type, { metadata }) => void told.push(`${type} ${metadata.name} ${reflector.hasSynced()}`),
+  })
+  await clock.advance(0)
+  await reflector.synced
+  const order = ['a', 'b', 'z', 'c', 'd']
+  assert.deepEqual(
+    told,
+    order.map(name => `ADDED ${name} false`),
+  )
+  assert.deepEqual(names(reflector), order)
+  await reflector.stop()
+  assert.equal(clock.pending(), 0)
+})
+
+test('of what is only counted the key is kept, and it is told when it comes and when it is something else', async () => {
+  const server = collectionServer('/api/v1/nodes')
+  server.put('a', { spec: { podCIDR: 'old' } })
+  server.put('b', { spec: { podCIDR: 'new' } })
+  const { clock, reflector, changes } = setUp({ tally: ({ spec }) => spec?.podCIDR }, server)
+  await clock.advance(0)
+  server.put('a', { spec: { podCIDR: 'old' } })
+  server.put('c', { spec: { podCIDR: 'old' } })
+  server.put('b')
+  server.remove('c')
+  await clock.advance(0)
+  server.put('b', { spec: { podCIDR: 'old' } })
+  await clock.advance(0)
+  assert.deepEqual(changes, ['ADDED a', 'ADDED b', 'ADDED c', 'ADDED b', 'MODIFIED b'])
+  assert.deepEqual(
+    [...reflector.tallied()],
+    [
+      ['old', 2],
+      ['new', 0],
+    ],
+  )
+  assert.deepEqual(names(reflector), [])
+  server.disconnect()
+  server.remove('a')
+  server.compact()
+  await clock.advance(60_000)
+  assert.deepEqual(
+    [...reflector.tallied()],
+    [
+      ['old', 1],
+      ['new', 0],
+    ],
+  )
+  await reflector.stop()
+})
+
 test('a projection is all that is kept', async () => {
   const server = collectionServer('/api/v1/nodes')
   server.put('a', { status: { images: ['big'] } })
@@ -232,11 +289,33 @@ const command = fc.oneof(
   { weight: 4, arbitrary: fc.record({ wait: fc.nat(400_000) }) },
 )
 
-test('after any sequence of events, disconnects, faults and compactions the cache equals the server', async () => {
+/** Carries a command out, as far as it is the server's. */
+function perform(server: CollectionServer, step: Step): void {
+  if ('fault' in step) server.fault = step.fault as CollectionServer['fault']
+  else if ('name' in step) server[step.do](step.name)
+  else if ('do' in step) server[step.do]()
+}
+type Step = typeof command extends fc.Arbitrary<infer T> ? T : never
+
+/** The server, to which something happens just before each page of a list but the first is answered. */
+function interrupted(server: CollectionServer, interruptions: (() => void)[]): CollectionServer {
+  const request: CollectionServer['request'] = async asked => {
+    if (asked.url.includes('continue=')) interruptions.shift()?.()
+    return server.request(asked)
+  }
+  return { ...server, request }
+}
+
+test('after any sequence of events, disconnects, faults and compactions, also between pages, the cache equals the server', async () => {
+  const sequence = fc.array(command, { maxLength: 40, size: 'max' })
   await fc.assert(
-    fc.asyncProperty(fc.array(command, { maxLength: 40, size: 'max' }), fc.nat(), async (commands, seed) => {
+    fc.asyncProperty(sequence, sequence, fc.nat(3), fc.nat(), async (commands, steps, most, seed) => {
       const told = new Map<string, string | undefined>()
-      const { server, clock, reflector } = setUp({
+      const server = collectionServer('/api/v1/nodes', most || undefined)
+      for (const name of ['a', 'b', 'c', 'd', 'e']) server.put(name)
+      const between = steps.map(step => () => perform(server, step))
+      const { clock, reflector } = setUp({
+        client: createClient(interrupted(server, between)),
         random: seededRandom(seed),
         onChange(type, { metadata }, previous) {
           const key = `${metadata.name} ${metadata.uid}`
@@ -249,10 +328,9 @@ test('after any sequence of events, disconnects, faults and compactions the cach
       })
       for (const step of commands) {
         if ('wait' in step) await clock.advance(step.wait)
-        else if ('fault' in step) server.fault = step.fault as CollectionServer['fault']
-        else if ('name' in step) server[step.do](step.name)
-        else server[step.do]()
+        else perform(server, step)
       }
+      between.length = 0
       server.fault = undefined
       await clock.advance(HOUR / 4)
       const byName = (a: { metadata: { name: string } }, b: typeof a) =>

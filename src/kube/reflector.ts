@@ -1,11 +1,11 @@
 import { type Clock, type Log, type Random, sleep } from '../ports.ts'
 import { createBackoff } from './backoff.ts'
-import { ApiStatusError, isExpired, type KubeClient, listAll } from './client.ts'
-import { type Change, type ChangeType, objectKey, put, replaceAll, take } from './object-cache.ts'
-import type { KubeObject, ResourceRef } from './types.ts'
+import { ApiStatusError, continueAfter, isExpired, type KubeClient, PAGE_SIZE } from './client.ts'
+import { type Change, type ChangeType, type Keeping, ObjectCache, objectKey } from './object-cache.ts'
+import type { KubeList, KubeObject, ResourceRef } from './types.ts'
 import { createWatchdog } from './watchdog.ts'
 
-export interface ReflectorOptions<T extends KubeObject> {
+export interface ReflectorOptions<T extends KubeObject> extends Keeping<T> {
   client: KubeClient
   resource: ResourceRef
   /** What to list and watch; absent: everything, of all namespaces. */
@@ -18,7 +18,7 @@ export interface ReflectorOptions<T extends KubeObject> {
    * for DELETED, `previous` is there for MODIFIED. What it throws, or its promise rejects with, goes to the log.
    */
   onChange?(type: ChangeType, object: T, previous?: T): void | Promise<void>
-  /** Drops fields on receipt: 5000 Nodes take 77 MB of heap whole and 12 MB without managedFields and images. */
+  /** Drops fields on receipt, before anything is told: 5000 Nodes take 77 MB of heap whole and 12 MB without managedFields and images. */
   project?(object: T): T
   /** Seconds after which the server is asked to end a watch; absent: random in 300–600, as client-go does. */
   watchSeconds?: number
@@ -32,6 +32,8 @@ export interface Reflector<T extends KubeObject> {
   /** `key` is `namespace/name`, or `name` for a resource without namespaces. */
   get(key: string): T | undefined
   list(): T[]
+  /** How many objects are only counted, by what `tally` says. */
+  tallied(): ReadonlyMap<string, number>
   /** Resolves when nothing runs any more. The cache stays readable. */
   stop(): Promise<void>
 }
@@ -40,27 +42,30 @@ export interface Reflector<T extends KubeObject> {
 const BACKOFF = { first: 800, most: 30_000, resetAfter: 120_000 }
 /** Milliseconds that the server may take to end a watch after the time it was asked to. */
 const END_GRACE = 30_000
-/** Milliseconds a list may take, all pages together. */
+/** Milliseconds a page of a list may take. */
 const LIST_TIMEOUT = 120_000
 /** A server that sends bookmarks sends them steadily: silence for three times their distance means a dead connection. */
 const BOOKMARKS_MISSED = 3
 /** Milliseconds; kube-apiserver sends one about every minute, but promises nothing. */
 const SHORTEST_SILENCE = 180_000
-/** Changes of a list: a hundred thousand in one go would keep the process from everything else for seconds. */
-const REPORTED_AT_ONCE = 1000
 /** A watch that ends sooner without an event did not work, and starting it again at once would be a storm. */
 const SHORTEST_WATCH = 1_000
 
-/** Lists, then watches, for ever: a lost connection resumes, an expired version lists anew and reports the difference. */
+/**
+ * Lists, then watches, for ever: a lost connection resumes, an expired version lists anew and reports the difference. The
+ * watch begins with the first page of a list, so that what is new is told before the last of what is old was read.
+ */
 export function startReflector<T extends KubeObject>(options: ReflectorOptions<T>): Reflector<T> {
   const { client, resource, selectors = {}, clock, random, log, onChange, project = same } = options
-  const cache = new Map<string, T>()
+  const cache = new ObjectCache<T>(options)
   const stopping = new AbortController()
   const synced = Promise.withResolvers<void>()
   const backoff = createBackoff({ ...BACKOFF, clock, random })
   let hasSynced = false
   /** Where to watch from; undefined: list first. */
   let version: string | undefined
+  /** The pages after the first, as far as they are not there yet. */
+  let paging = { abort: new AbortController(), done: Promise.resolve() }
 
   function report(changes: Change<T>[]): void {
     for (const { type, object, previous } of changes) {
@@ -78,19 +83,55 @@ export function startReflector<T extends KubeObject>(options: ReflectorOptions<T
   }
 
   async function list(): Promise<void> {
-    const watchdog = createWatchdog(clock, stopping.signal, LIST_TIMEOUT)
-    const listing = listAll<T>(client, resource, selectors, watchdog.signal, project)
-    const { items, metadata } = await listing.finally(watchdog.stop)
+    paging.abort.abort()
+    await paging.done
+    const first = await readPage(undefined, stopping.signal)
     if (stopping.signal.aborted) return
-    version = metadata.resourceVersion ?? ''
-    const changes = replaceAll(cache, items)
-    for (let at = 0; at < changes.length; at += REPORTED_AT_ONCE) {
-      if (at > 0) await sleep(clock, 0, stopping.signal)
-      if (stopping.signal.aborted) return
-      report(changes.slice(at, at + REPORTED_AT_ONCE))
+    version = first.metadata.resourceVersion ?? ''
+    const next = takeIn(first)
+    if (next === undefined) return
+    const abort = new AbortController()
+    paging = { abort, done: readOn(next, abort.signal) }
+  }
+
+  async function readPage(next: string | undefined, signal: AbortSignal): Promise<KubeList<T>> {
+    // Before it is asked for: what the watch tells meanwhile is newer.
+    if (next === undefined) cache.beginList()
+    const watchdog = createWatchdog(clock, signal, LIST_TIMEOUT)
+    const request = { ...selectors, limit: PAGE_SIZE, ...(next !== undefined && { continue: next }) }
+    return await client.list<T>(resource, request, watchdog.signal).finally(watchdog.stop)
+  }
+
+  /** Gives where to go on, if this was not the last page. */
+  function takeIn({ items, metadata }: KubeList<T>): string | undefined {
+    const next = metadata.continue || undefined
+    report(cache.page(items.map(project), next === undefined))
+    if (next === undefined) {
+      hasSynced = true
+      synced.resolve()
     }
-    hasSynced = true
-    synced.resolve()
+    return next
+  }
+
+  /** Never rejects: it goes on until all is read, or it is no longer wanted. */
+  async function readOn(first: string, signal: AbortSignal): Promise<void> {
+    let next: string | undefined = first
+    // Between two pages everybody else has a turn: an API in this process answers each without waiting for anything.
+    while (!signal.aborted) {
+      await sleep(clock, 0, signal)
+      if (signal.aborted) return
+      try {
+        const page: KubeList<T> = await readPage(next, signal)
+        if (signal.aborted) return
+        next = takeIn(page)
+        if (next === undefined) return
+      } catch (error) {
+        if (signal.aborted) return
+        // What changed since, the watch tells; so pages of different ages make a whole.
+        if (isExpired(error)) next = continueAfter(error)
+        if (next === undefined || !isExpired(error)) await pause(error, signal)
+      }
+    }
   }
 
   async function watch(resourceVersion: string): Promise<void> {
@@ -110,7 +151,7 @@ export function startReflector<T extends KubeObject>(options: ReflectorOptions<T
           watchdog.expectWithin(Math.max(SHORTEST_SILENCE, BOOKMARKS_MISSED * distance))
           bookmarked = clock.monotonic()
         } else {
-          report(type === 'DELETED' ? take(cache, project(object)) : put(cache, project(object)))
+          report(type === 'DELETED' ? cache.take(project(object)) : cache.put(project(object)))
         }
         watchdog.seen()
       }
@@ -131,24 +172,32 @@ export function startReflector<T extends KubeObject>(options: ReflectorOptions<T
       } catch (error) {
         if (signal.aborted) return
         if (mustList(error)) version = undefined
-        const wait = Math.max(backoff.next(), retryAfter(error))
-        log.warn(`following ${resource.plural} failed, trying again`, {
-          error: error instanceof Error ? error.message : String(error),
-          waitMilliseconds: Math.round(wait),
-        })
-        await sleep(clock, wait, signal)
+        await pause(error, signal)
       }
     }
   }
 
-  const running = run().finally(() => synced.resolve())
+  async function pause(error: unknown, signal: AbortSignal): Promise<void> {
+    const wait = Math.max(backoff.next(), retryAfter(error))
+    log.warn(`following ${resource.plural} failed, trying again`, {
+      error: error instanceof Error ? error.message : String(error),
+      waitMilliseconds: Math.round(wait),
+    })
+    await sleep(clock, wait, signal)
+  }
+
+  const running = run()
+    .finally(() => paging.done)
+    .finally(() => synced.resolve())
   return {
     synced: synced.promise,
     hasSynced: () => hasSynced,
     get: key => cache.get(key),
-    list: () => [...cache.values()],
+    list: () => cache.list(),
+    tallied: () => cache.tallied(),
     stop() {
       stopping.abort()
+      paging.abort.abort()
       return running
     },
   }
