@@ -19,6 +19,7 @@ import { followAccess } from './follow-access.ts'
 import { foreignDecision } from './foreign-decision.ts'
 import { holding } from './held-condition.ts'
 import { judge, wantsAccessReview, wantsAttestation, wantsEvidence } from './judge.ts'
+import { startKnownMachines } from './known-machines.ts'
 import { readRequest } from './read-request.ts'
 import { RequestHistoryIndex } from './request-history.ts'
 import { RequestMemory } from './request-memory.ts'
@@ -71,6 +72,7 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
   }
   const policies = options.followPolicies(() => {
     cluster.policiesChanged()
+    machines.inventoryChanged()
     again(leftPending)
   })
   const shadows = new ShadowComparison(policies, comparison => options.onShadow?.(comparison))
@@ -79,8 +81,15 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
     options,
     policies,
     nodeName => paced(memory.followers(nodeName)),
-    () => again(memory.following()),
+    () => {
+      again(memory.following())
+      machines.inventoryChanged()
+    },
   )
+  const machines = startKnownMachines({
+    ...options,
+    evidence: () => cluster.evidence(policyNow()) ?? [],
+  })
   const access = followAccess(options, () => paced(memory.refused()))
 
   const begin = () => {
@@ -316,7 +325,7 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
     nodesSynced: cluster.nodesSynced,
     certificateIssued: leaf => cluster.certified.addLeaf(leaf, clock.now()),
     async stop() {
-      await Promise.all([queue.stop(), cluster.stop(), policies.stop(), access.stop()])
+      await Promise.all([queue.stop(), machines.stop(), cluster.stop(), policies.stop(), access.stop()])
     },
   }
 }

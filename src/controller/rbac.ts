@@ -7,6 +7,14 @@ import { canaryGroup, canaryUser } from '../survey/canary/run-canary.ts'
 const certificates = 'certificates.k8s.io'
 const signers = Object.values(signerNames)
 
+/** To ask machines to prove themselves, in the whole cluster (deploy/rbac/rollcall-attestation.yaml). */
+export const machineRules: PolicyRule[] = [
+  // Its UID stands for the cluster.
+  { apiGroups: [''], resources: ['namespaces'], resourceNames: ['kube-system'], verbs: ['get'] },
+  { apiGroups: [rollcallGroup], resources: ['nodeidentities'], verbs: ['get', 'list', 'create'] },
+  { apiGroups: [rollcallGroup], resources: ['nodeidentities/status'], verbs: ['update'] },
+]
+
 /** All that the controllers may do in the whole cluster: what deploy/ and the embedded cluster bind them to (A-40). */
 export const controllerRules: PolicyRule[] = [
   {
@@ -35,8 +43,6 @@ export const controllerRules: PolicyRule[] = [
   },
   { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
   { apiGroups: [''], resources: ['nodes', 'namespaces', 'services'], verbs: ['list', 'watch'] },
-  // The UID of kube-system stands for the cluster.
-  { apiGroups: [''], resources: ['namespaces'], resourceNames: ['kube-system'], verbs: ['get'] },
   { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['list', 'watch'] },
   { apiGroups: ['networking.k8s.io'], resources: ['servicecidrs'], verbs: ['list', 'watch'] },
   { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'watch', 'create', 'update'] },
@@ -48,8 +54,9 @@ export const controllerRules: PolicyRule[] = [
     verbs: ['list', 'watch'],
   },
   { apiGroups: [rollcallGroup], resources: ['certificatepolicies/status'], verbs: ['update'] },
-  { apiGroups: [rollcallGroup], resources: ['nodeidentities'], verbs: ['get', 'list', 'create'] },
-  { apiGroups: [rollcallGroup], resources: ['nodeidentities/status'], verbs: ['update'] },
+  // To let machines in whose key the inventory knows.
+  { apiGroups: [rollcallGroup], resources: ['nodeidentities'], verbs: ['watch', 'update'] },
+  ...machineRules,
 ]
 
 /** For `--canary`: to act as one node that there is not, and as no other. */

@@ -10,7 +10,8 @@ import { nodeIdentities } from '../../kube/rollcall/node-identity.ts'
 import { resources } from '../../kube/types.ts'
 import { silentLog } from '../../ports.ts'
 import { type AttestedCluster, attestedCluster, newKey } from '../../testing/attested-cluster.ts'
-import { calm, onCluster } from '../../testing/controlled-cluster.ts'
+import { calm, nodeStatusPolicy, onCluster } from '../../testing/controlled-cluster.ts'
+import { sha256Hex } from '../../x509/fingerprint.ts'
 import { attestationHandler } from './handler.ts'
 
 /** A machine with a registered key. */
@@ -226,5 +227,33 @@ test(
     const statuses = []
     for (let times = 0; times < 80; times++) statuses.push(await post(attestationPaths.begin, {}))
     assert.equal(statuses.at(-1), 429)
+  }),
+)
+
+test(
+  'a machine whose key the inventory has for this name waits for nobody; one with another key does',
+  onCluster(async plain => {
+    const own = newKey()
+    const target = { namespace: 'kube-system', name: 'inventory' }
+    const write = async (sha256: string) => {
+      const nodes = ['n1', 'n2'].map(name => `  ${name}: { attributes: { machine-key: "sha256:${sha256}" } }`)
+      const data = { 'nodes.yaml': ['nodes:', ...nodes].join('\n') }
+      const inventory = { apiVersion: 'v1', kind: 'ConfigMap', metadata: target, data }
+      await plain.admin.create(resources.configMaps, inventory).catch(async () => {
+        await plain.admin.patch(resources.configMaps, target, 'merge', { data })
+      })
+      await calm()
+    }
+    await write(sha256Hex(own.publicKey))
+    const inventory = { configMap: 'kube-system/inventory' }
+    const cluster = await attestedCluster(plain, { approvalPolicy: { ...nodeStatusPolicy, inventory } })
+    const other = newKey()
+    assert.match((await cluster.attest(machineWith(other), 'n2')).why, /^Waiting/)
+    await cluster.attest(machineWith(own), 'n1')
+    await calm()
+    assert.equal((await cluster.attest(machineWith(own), 'n1')).why, 'attested')
+    assert.match((await cluster.attest(machineWith(other), 'n2')).why, /^Waiting/)
+    await write(sha256Hex(other.publicKey))
+    assert.equal((await cluster.attest(machineWith(other), 'n2')).why, 'attested')
   }),
 )
