@@ -5,7 +5,20 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg, release, totalmem } from 'node:os'
 import { fileURLToPath } from 'node:url'
 
-const benchmarks = ['issuance.ts', 'hsm.ts', 'store.ts', 'api.ts', 'certificates.ts', 'stored.ts', 'watches.ts', 'up.ts', 'fleet.ts', 'doctor.ts', 'rollover.ts']
+const benchmarks = [
+  'issuance.ts',
+  'hsm.ts',
+  'store.ts',
+  'api.ts',
+  'certificates.ts',
+  'stored.ts',
+  'watches.ts',
+  'up.ts',
+  'fleet.ts',
+  'doctor.ts',
+  'rollover.ts',
+  'dashboard.ts',
+]
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 const page = here('../docs/reference/benchmarks.md')
 const load = loadavg()[0] ?? 0

@@ -1,10 +1,11 @@
-import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { html, type View } from '../html.ts'
 
-interface GridProps<T> {
+interface GridProps<T extends object> {
   label: string
   items: readonly T[]
-  keyOf(item: T): string
+  /** What else `render` looks at, such as the time: items are drawn anew when it changes. */
+  version: unknown
   /** Pixels; columns are at least so wide. */
   minWidth: number
   rowHeight: number
@@ -13,16 +14,16 @@ interface GridProps<T> {
 }
 
 /** Rows drawn above and below what is seen, so that a quick scroll meets no empty space. */
-const spare = 3
+const spare = 2
 
 /**
  * A grid of which only the rows in sight are in the page. One of its items is in the order of Tab; arrows, Home, End and the
  * page keys go from one to the next.
  */
-export function VirtualGrid<T>({
+export function VirtualGrid<T extends object>({
   label,
   items,
-  keyOf,
+  version,
   minWidth,
   rowHeight,
   render,
@@ -33,6 +34,13 @@ export function VirtualGrid<T>({
   const [firstRow, setFirstRow] = useState(0)
   const [current, setCurrent] = useState(0)
   const focusNext = useRef(false)
+  // What is drawn already is the same object again, which Preact passes over.
+  const drawn = useMemo(() => new WeakMap<T, View>(), [version])
+  const viewOf = (item: T): View => {
+    const view = drawn.get(item) ?? render(item)
+    if (view) drawn.set(item, view)
+    return view
+  }
   const columns = Math.max(1, Math.floor(size.width / minWidth))
   const rows = Math.ceil(items.length / columns)
   const seen = Math.ceil(size.height / rowHeight) + 1
@@ -53,7 +61,15 @@ export function VirtualGrid<T>({
     box.current?.querySelector<HTMLElement>(`[data-n="${current}"]`)?.focus({ preventScroll: true })
   })
 
-  const onScroll = () => setFirstRow(Math.floor((box.current?.scrollTop ?? 0) / rowHeight))
+  const onScroll = () => {
+    const row = Math.floor((box.current?.scrollTop ?? 0) / rowHeight)
+    setFirstRow(row)
+    // Elements are used again for other items, and must not take the focus along to one that nobody chose.
+    const { activeElement } = document
+    const at = activeElement instanceof HTMLElement ? Number(activeElement.dataset.n) : Number.NaN
+    const gone = at < (row - spare) * columns || at >= (row + seen + spare) * columns
+    if (gone && box.current?.contains(activeElement)) box.current.focus({ preventScroll: true })
+  }
   const moveTo = (n: number) => {
     const next = Math.min(items.length - 1, Math.max(0, n))
     const element = box.current
@@ -84,17 +100,18 @@ export function VirtualGrid<T>({
   }
 
   const from = Math.max(0, Math.min(firstRow, rows - seen) - spare)
-  const visible = items.slice(from * columns, (from + seen + 2 * spare) * columns)
+  const pool = (seen + 2 * spare) * columns
+  const visible = items.slice(from * columns, from * columns + pool)
   const tabbable = Math.min(current, items.length - 1)
   // What has the place in the order of Tab may be out of sight; then the first in sight takes it.
   const inSight = tabbable >= from * columns && tabbable < from * columns + visible.length
-  return html`<div class="grid-box" ref=${box} onScroll=${onScroll} onKeyDown=${onKeyDown}>
+  return html`<div class="grid-box" ref=${box} tabindex="-1" onScroll=${onScroll} onKeyDown=${onKeyDown}>
     <ul class="grid" aria-label=${label} style=${{ height: `${rows * rowHeight}px` }}>
       ${visible.map((item, at) => {
         const n = from * columns + at
         const column = n % columns
         return html`<li
-          key=${keyOf(item)}
+          key=${n % pool}
           aria-setsize=${items.length}
           aria-posinset=${n + 1}
           style=${{
@@ -112,7 +129,7 @@ export function VirtualGrid<T>({
             onFocus=${() => setCurrent(n)}
             onClick=${() => onOpen(item)}
           >
-            ${render(item)}
+            ${viewOf(item)}
           </button>
         </li>`
       })}

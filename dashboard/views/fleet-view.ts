@@ -2,9 +2,8 @@ import { signal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import { complete, nodes, nodesVersion, now } from '../fleet.ts'
 import { html, type View } from '../html.ts'
-import { left, plural } from '../model/format.ts'
+import { plural } from '../model/format.ts'
 import {
-  certificateState,
   type NodeOrder,
   type NodeState,
   nodeStates,
@@ -12,7 +11,6 @@ import {
   placeNodes,
   stateTexts,
 } from '../model/node-state.ts'
-import type { LifeRow } from '../model/rows.ts'
 import { AgeBar } from '../parts/age-bar.ts'
 import { Empty } from '../parts/empty.ts'
 import { Glyph } from '../parts/glyph.ts'
@@ -52,7 +50,7 @@ export function FleetView(): View {
           : html`<${VirtualGrid}
               label=${`${plural(shown.length, 'node')}`}
               items=${shown}
-              keyOf=${(node: PlacedNode) => node.row[0]}
+              version=${shown}
               minWidth=${228}
               rowHeight=${96}
               render=${(node: PlacedNode) => html`<${Tile} node=${node} time=${time} />`}
@@ -136,10 +134,4 @@ function Tile({ node: { row, state }, time }: { node: PlacedNode; time: number }
     </span>
     <${AgeBar} kind="client" life=${client} now=${time} />
     <${AgeBar} kind="serving" life=${serving} now=${time} />`
-}
-
-/** What a screen reader needs beside the words of the tile is in them already; this is for the panel. */
-export function lifeText(life: LifeRow | 0, now: number): string {
-  if (life === 0) return 'not known'
-  return certificateState(life, now) === 'future' ? 'not yet valid' : left(life[1], now)
 }

@@ -63,7 +63,7 @@ export function RequestsView(): View {
           : html`<${VirtualGrid}
               label="Requests"
               items=${rows}
-              keyOf=${(row: RequestRow) => row.uid}
+              version=${now.value}
               minWidth=${4000}
               rowHeight=${92}
               render=${(row: RequestRow) => html`<${Line} row=${row} />`}

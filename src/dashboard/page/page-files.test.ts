@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemDisk } from '../../host/disk.ts'
 import { pageFiles } from './page-files.ts'
-import { rewriteImports, vendorModules } from './rewrite-imports.ts'
+import { importsOf, rewriteImports, vendorModules } from './rewrite-imports.ts'
 
 const files = pageFiles(systemDisk)
 const textOf = async (path: string) => new TextDecoder().decode((await files(path))?.content)
@@ -22,14 +22,16 @@ test('everything that the page and its libraries import is served as script', as
     const file = await files(path)
     assert.ok(file, path)
     assert.equal(file.contentType, 'text/javascript; charset=utf-8')
-    const text = new TextDecoder().decode(file.content)
-    for (const [, target = ''] of text.matchAll(/\b(?:from|import)\s*["']([^"'\n]+)["']/g)) {
+    for (const target of importsOf(new TextDecoder().decode(file.content))) {
       const found = new URL(target, `http://x/dashboard/${path}`).pathname.replace('/dashboard/', '')
       if (!seen.has(found)) queue.push(found)
       seen.add(found)
     }
   }
   assert.ok(queue.length > 20)
+  const page = await textOf('')
+  for (const path of seen)
+    assert.ok(page.includes(`<link rel="modulepreload" href="/dashboard/${path}">`), path)
   for (const vendor of Object.values(vendorModules)) assert.ok(seen.has(`vendor/${vendor}`), vendor)
 })
 

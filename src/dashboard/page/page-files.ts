@@ -3,7 +3,7 @@ import { stripTypeScriptTypes } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { systemCode } from '../../errors.ts'
 import type { Disk } from '../../ports.ts'
-import { rewriteImports, vendorModules, withoutSourceMap } from './rewrite-imports.ts'
+import { importsOf, rewriteImports, vendorModules, withoutSourceMap } from './rewrite-imports.ts'
 
 export interface PageFile {
   contentType: string
@@ -30,7 +30,9 @@ export function pageFiles(disk: Pick<Disk, 'read'>): PageFiles {
   async function read(path: string): Promise<PageFile | undefined> {
     const known = Object.hasOwn(fixed, path) ? fixed[path] : undefined
     if (known) {
-      const content = await disk.read(fileURLToPath(new URL(known.file, folder)))
+      const url = new URL(known.file, folder)
+      const content =
+        path === '' ? await withPreloads(await textOf(url), read) : await disk.read(fileURLToPath(url))
       return { contentType: known.contentType, content }
     }
     const vendor = Object.entries(vendorModules).find(([, file]) => path === `vendor/${file}`)?.[0]
@@ -53,6 +55,18 @@ export function pageFiles(disk: Pick<Disk, 'read'>): PageFiles {
     if (file && !fromSource) served.set(path, file)
     return file
   }
+}
+
+/** Names all modules in the page, which a browser would else learn of one import after the other. */
+async function withPreloads(page: string, read: PageFiles): Promise<Uint8Array> {
+  const modules = new Set(['/dashboard/app/main.js'])
+  for (const module of modules) {
+    const file = await read(module.slice('/dashboard/'.length))
+    for (const path of importsOf(new TextDecoder().decode(file?.content)))
+      modules.add(new URL(path, `http://page${module}`).pathname)
+  }
+  const links = [...modules].map(module => `    <link rel="modulepreload" href="${module}">\n`)
+  return new TextEncoder().encode(page.replace('  </head>', `${links.join('')}  </head>`))
 }
 
 function asScript(code: string): PageFile {
