@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createManualClock, settle } from '../testing/manual-clock.ts'
 import { recordingLog } from '../testing/recording-log.ts'
-import { policiesFromFile } from './policy-from-file.ts'
+import { parsePolicyFile, policiesFromFile } from './policy-from-file.ts'
 
 const document = (spec: string) =>
   `apiVersion: rollcall.dev/v1alpha1\nkind: CertificatePolicy\nmetadata: {name: default}\nspec: {${spec}}\n`
@@ -66,4 +66,12 @@ test('a file that was never good leaves no doubt that a policy was written', asy
   await settle()
   assert.equal(source.unusable(), undefined)
   await source.stop()
+})
+
+test('a policy file that was cut off, as on a full disk, is refused though what is left is good YAML', () => {
+  const whole = `${document('').replace('spec: {}', 'spec:')}  preset: strict\n  mode: manual\n`
+  assert.equal(parsePolicyFile(whole, 'p')[0]?.spec.mode, 'manual')
+  const cut = whole.slice(0, whole.indexOf('\n  mode'))
+  assert.throws(() => parsePolicyFile(cut, 'p'), /does not end in a line break/)
+  assert.equal(parsePolicyFile(document('preset: lab').trimEnd(), 'p').length, 1)
 })

@@ -18,11 +18,20 @@ export interface PolicyFile {
 /** Milliseconds between two looks. */
 const INTERVAL = 10_000
 
-/** The documents of the file. Throws POLICY_INVALID, also where none of them would be in force. */
+/** The documents of the file. Throws POLICY_INVALID, also where none of them would be in force, or the end is missing. */
 export function parsePolicyFile(content: string, path: string): PolicyDocument[] {
+  const wrong = (why: string) => new RollcallError('POLICY_INVALID', `${path}: ${why}`, { path })
+  if (isCutOff(content)) throw wrong('does not end in a line break, so it may be cut off')
   const documents = parsePolicies(content, path)
   if (documents.some(({ name }) => name === policyInForce)) return documents
-  throw new RollcallError('POLICY_INVALID', `${path}: holds no policy named ${policyInForce}`, { path })
+  throw wrong(`holds no policy named ${policyInForce}`)
+}
+
+/** Half a policy may be a laxer one: a line that is not ended may be the last one that found room on the disk. */
+function isCutOff(content: string): boolean {
+  const text = content.trimEnd()
+  const ended = content.slice(text.length).includes('\n') || /[}\]]$/.test(text)
+  return text !== '' && !ended
 }
 
 /** A file that cannot be read or used changes nothing: what it said last goes on to count. */
