@@ -31,11 +31,8 @@ export interface ClusterFacts {
   node(name: string): KubeNode | undefined
   /** Whether all Nodes were seen. */
   nodesSynced(): boolean
-  /**
-   * Resolves when all certificates are known that will be: those of requests that are there, and of the ledger. Rejects
-   * when the ledger cannot be read.
-   */
-  readonly certificatesKnown: Promise<void>
+  /** Resolves when the certificates in the ledger are known; rejects when the first try to read it failed. */
+  readonly ledgerTried: Promise<void>
   /**
    * Resolves when everything that can be read was: an address is free only when all was seen. Rejects while the ledger
    * cannot be read, which is tried again.
@@ -91,14 +88,13 @@ export function followCluster(
   }
   policiesChanged()
 
-  async function readCertificates(): Promise<void> {
-    await options.csrsSynced
+  async function readLedger(): Promise<void> {
     for await (const leaf of options.issued ?? []) certified.addLeaf(leaf, clock.now())
   }
 
-  const certificatesKnown = readCertificates()
+  const ledgerTried = readLedger()
   /** The latest try. Whoever awaits it is told; until it succeeds nothing that depends on it is approved. */
-  let ledgerRead = certificatesKnown
+  let ledgerRead = ledgerTried
 
   async function readUntilKnown(): Promise<void> {
     for (let failures = firstPause; !stopping.signal.aborted; failures++) {
@@ -110,7 +106,7 @@ export function followCluster(
         })
       }
       await sleep(clock, retryDelay(Math.min(failures, longestPause)), stopping.signal)
-      if (!stopping.signal.aborted) ledgerRead = readCertificates()
+      if (!stopping.signal.aborted) ledgerRead = readLedger()
     }
   }
 
@@ -121,7 +117,7 @@ export function followCluster(
   ]
 
   void readUntilKnown()
-  const others = Promise.all([nodes.synced, reserved.settled])
+  const others = Promise.all([nodes.synced, reserved.settled, options.csrsSynced])
   // Whoever awaits `settled` is told, each time.
   others.catch(() => {})
   return {
@@ -138,7 +134,7 @@ export function followCluster(
     policiesChanged,
     node: name => nodes.get(name),
     nodesSynced: () => nodes.hasSynced(),
-    certificatesKnown,
+    ledgerTried,
     async settled() {
       await Promise.all([others, ledgerRead, policies.settled])
       // Which inventory there is depends on the policy.

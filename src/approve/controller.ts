@@ -13,6 +13,7 @@ import { readAttestation, useToken } from './attestation.ts'
 import { followCluster } from './cluster-facts.ts'
 import { decided } from './decided.ts'
 import { decisionRecord, foreignRecord } from './decision-record.ts'
+import { EarlyRequests, judgedByAll } from './early-requests.ts'
 import { freshFor } from './evidence/external/external-evidence.ts'
 import type { Facts } from './facts.ts'
 import { followAccess } from './follow-access.ts'
@@ -51,13 +52,15 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
   const memory = new RequestMemory()
   const history = new RequestHistoryIndex()
   const queue = startWorkQueue({ name: 'approval', workers, clock, log, process: work, rank })
-  /** Requests that were there before: in which order they are judged is known when all certificates are. */
-  let early: Set<string> | undefined = new Set()
+  /** Requests wait in here until what they are judged by is known. */
+  const early = new EarlyRequests(name => {
+    const csr = cached(name)
+    return csr !== undefined && judgedByAll(csr, policyNow())
+  })
   /** With another policy they may be judged otherwise. */
   const leftPending = new Set<string>()
   const enqueue = (name: string) => {
-    if (early) early.add(name)
-    else queue.add(name)
+    if (!early.holds(name)) queue.add(name)
   }
   const again = (names: Iterable<string>) => {
     for (const name of names) enqueue(name)
@@ -65,7 +68,7 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
   /** Because something changed that they are judged by. */
   const paced = (names: Iterable<string>) => {
     for (const name of names) {
-      const wait = early ? 0 : memory.pace(name, clock.monotonic())
+      const wait = early.holds(name) ? 0 : memory.pace(name, clock.monotonic())
       if (wait === 0) enqueue(name)
       else queue.addAfter(name, wait)
     }
@@ -92,12 +95,11 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
   })
   const access = followAccess(options, () => paced(memory.refused()))
 
-  const begin = () => {
-    const names = early ?? []
-    early = undefined
-    again(names)
-  }
-  cluster.certificatesKnown.then(begin, begin)
+  void Promise.allSettled([policies.settled, cluster.ledgerTried]).then(() => again(early.learn('ledger')))
+  // In which order they are judged is known when all certificates are.
+  void Promise.allSettled([policies.settled, cluster.ledgerTried, options.csrsSynced]).then(() =>
+    again(early.learn('requests')),
+  )
 
   /** Least remaining life first: a node whose certificate lapsed, or that never had one, is out of service. */
   function rank(name: string): number {
@@ -123,8 +125,7 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
     if (!csr || memory.isWritten(csr)) return undefined
     // An address is free only when every Node was seen.
     await policies.settled
-    const { rebootstrap, pools } = policyNow() ?? {}
-    if (kindOf(csr) === 'serving' || rebootstrap === 'deny' || pools) await cluster.settled()
+    if (judgedByAll(csr, policyNow())) await cluster.settled()
     for (let conflicts = 0; !signal.aborted; conflicts++) {
       const { verdict, facts, record } = await verdictOf(csr, signal)
       if (verdict.outcome !== 'Approve' && verdict.outcome !== 'Deny') {

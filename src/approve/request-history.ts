@@ -52,7 +52,8 @@ export class RequestHistoryIndex {
     if (isUndecided(csr)) asked.undecided.set(name, created)
     else asked.undecided.delete(name)
     const decision = decisionOf(csr, created)
-    if (decision && !(before && decisionOf(before, created))) asked.decisions.push(decision)
+    if (decision && now - decision.at < hour && !(before && decisionOf(before, created)))
+      asked.decisions.push(decision)
     if (asked.decisions.length > mostDecisions) asked.decisions.shift()
     if (++this.#sinceSweep >= sweepEvery) this.#sweep(now)
   }

@@ -17,7 +17,9 @@ import { startSigningController } from '../sign/controller.ts'
 import type { Leaf } from '../sign/leaf.ts'
 import { type Ledger, type LedgerEntry, noLedger } from '../sign/ledger.ts'
 import type { DecisionLog } from '../survey/audit/decision-log.ts'
+import { settledHeading } from '../survey/settled-requests.ts'
 import { type ControllerName, controllerNames } from './controller-name.ts'
+import { condensed } from './kept-request.ts'
 import type { ControllerMetrics } from './metrics.ts'
 import type { RunningControllers } from './options.ts'
 
@@ -49,6 +51,7 @@ export function startCsrControllers(options: CsrControllersOptions): RunningCont
 
   const survey = counters.survey.begin({
     requests: () => (csrs.hasSynced() ? csrs.list() : undefined),
+    settled: () => csrs.tallied(),
     nodesSynced: () => approval?.nodesSynced() ?? false,
   })
   const approval = only.includes('approval')
@@ -93,6 +96,8 @@ export function startCsrControllers(options: CsrControllersOptions): RunningCont
     random,
     log,
     resource: resources.certificateSigningRequests,
+    condense: condensed,
+    tally: csr => settledHeading(csr, clock.now()),
     ...(options.watchTimeoutSeconds && { watchSeconds: options.watchTimeoutSeconds }),
     onChange(type, csr, previous) {
       if (type !== 'DELETED') survey.requestChanged(csr)
@@ -106,8 +111,7 @@ export function startCsrControllers(options: CsrControllersOptions): RunningCont
         client,
         clock,
         log,
-        synced: csrs.synced,
-        cached: () => csrs.list(),
+        begin: csrs.synced,
         onCleaned: counters.cleaned,
       })
     : undefined

@@ -1,5 +1,5 @@
 /** Deletes requests that have had their time: at once, then every hour (C-40). */
-import { isStatus, type KubeClient } from '../kube/client.ts'
+import { continueAfter, isStatus, type KubeClient, PAGE_SIZE } from '../kube/client.ts'
 import { type CertificateSigningRequest, resources } from '../kube/types.ts'
 import { type Clock, type Log, sleep } from '../ports.ts'
 import { type CleaningReason, cleaningReason } from './cleanable.ts'
@@ -8,14 +8,15 @@ export interface CleanerOptions {
   client: KubeClient
   clock: Clock
   log: Log
-  /** Resolves when `cached` shows what the server has. */
-  synced: Promise<void>
-  cached(): readonly CertificateSigningRequest[]
+  /** Resolves when there is time for it: the requests that wait for an answer come first. */
+  begin: Promise<void>
   /** Told of each request that was deleted. */
   onCleaned?(reason: CleaningReason): void
 }
 
 const period = 3_600_000
+/** Milliseconds after which it is tried again where the requests cannot be listed. */
+const retry = 60_000
 
 export function startCleaner(options: CleanerOptions): { stop(): Promise<void> } {
   const stopping = new AbortController()
@@ -29,11 +30,36 @@ export function startCleaner(options: CleanerOptions): { stop(): Promise<void> }
 }
 
 async function run(options: CleanerOptions, signal: AbortSignal): Promise<void> {
-  await options.synced
+  const { clock, log } = options
+  await options.begin
   while (!signal.aborted) {
-    for (const csr of options.cached()) if (!signal.aborted) await clean(options, csr, signal)
-    await sleep(options.clock, period, signal)
+    const failure = await sweep(options, signal).catch(error => ({ error: String(error) }))
+    if (signal.aborted) return
+    if (failure) log.error('certificate signing requests could not be listed, to clean up', failure)
+    await sleep(clock, failure ? retry : period, signal)
   }
+}
+
+/** Page by page: of what has had its time nobody keeps a copy. */
+async function sweep(options: CleanerOptions, signal: AbortSignal): Promise<undefined> {
+  let next: string | undefined
+  do {
+    try {
+      const request = { limit: PAGE_SIZE, ...(next !== undefined && { continue: next }) }
+      const { items, metadata } = await options.client.list<CertificateSigningRequest>(
+        resources.certificateSigningRequests,
+        request,
+        signal,
+      )
+      for (const csr of items) if (!signal.aborted) await clean(options, csr, signal)
+      next = metadata.continue || undefined
+    } catch (error) {
+      // Deleting takes its time: what is there by now is as good.
+      next = continueAfter(error)
+      if (next === undefined) throw error
+    }
+    if (next !== undefined) await sleep(options.clock, 0, signal)
+  } while (next !== undefined && !signal.aborted)
 }
 
 /** One request that cannot be judged or deleted is reported and keeps no other from being cleaned. */

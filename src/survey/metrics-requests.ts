@@ -46,20 +46,34 @@ const knownSigners: ReadonlySet<string> = new Set(Object.values(signerNames))
 /** Of these there are numbers also while nobody asks. */
 const nodeSigners = [signerNames.kubeletClient, signerNames.kubeletServing]
 
-/** By signer label. `now` in ms since the epoch; `knownReasons`: others, which anybody may make up, become `other`. */
+/**
+ * By signer label. `now` in ms since the epoch; `knownReasons`: others, which anybody may make up, become `other`;
+ * `settled`: how many are there beside `requests`, by their heading (settled-requests.ts).
+ */
 export function requestNumbers(
   requests: readonly CertificateSigningRequest[],
   now: number,
   knownReasons: ReadonlySet<string>,
+  settled: ReadonlyMap<string, number> = new Map(),
 ): Map<string, SignerNumbers> {
-  const bySigner = new Map<string, CertificateSigningRequest[]>(nodeSigners.map(signer => [signer, []]))
+  const counted = [...settled].map(([heading, count]) => {
+    const [signer = '', state = ''] = heading.split(' ')
+    return { signer, state: state as RequestState, count }
+  })
+  const signers = [...nodeSigners, ...counted.map(({ signer }) => signer)]
+  const bySigner = new Map<string, CertificateSigningRequest[]>(signers.map(signer => [signer, []]))
   for (const csr of requests) {
     const label = signerLabel(csr.spec.signerName)
     const list = bySigner.get(label)
     if (list) list.push(csr)
     else bySigner.set(label, [csr])
   }
-  return new Map([...bySigner].map(([signer, list]) => [signer, numbersOf(list, now, knownReasons)]))
+  const numbers = new Map([...bySigner].map(([signer, list]) => [signer, numbersOf(list, now, knownReasons)]))
+  for (const { signer, state, count } of counted) {
+    const stored = numbers.get(signer)?.stored
+    if (stored) stored[state] += count
+  }
+  return numbers
 }
 
 function numbersOf(
@@ -96,7 +110,7 @@ function numbersOf(
   return numbers
 }
 
-function stateOf(csr: CertificateSigningRequest): RequestState {
+export function stateOf(csr: CertificateSigningRequest): RequestState {
   if (isIssued(csr)) return 'issued'
   if (isFailed(csr)) return 'failed'
   if (isDenied(csr)) return 'denied'
@@ -104,7 +118,7 @@ function stateOf(csr: CertificateSigningRequest): RequestState {
 }
 
 /** When a condition was set, milliseconds since the epoch. */
-function stampOf(csr: CertificateSigningRequest, type: string): number | undefined {
+export function stampOf(csr: CertificateSigningRequest, type: string): number | undefined {
   const condition = csrCondition(csr, type)
   const time = condition?.lastUpdateTime ?? condition?.lastTransitionTime
   return time ? Date.parse(time) : undefined
@@ -120,6 +134,11 @@ function subjectOf(csr: CertificateSigningRequest): string {
     subjects.set(csr, subject)
   }
   return subject
+}
+
+/** `kept` stands for the request from now on, though it cannot be read any more. */
+export function keepSubject(csr: CertificateSigningRequest, kept: CertificateSigningRequest): void {
+  subjects.set(kept, subjectOf(csr))
 }
 
 function bySubject(requests: readonly CertificateSigningRequest[]): Map<string, CertificateSigningRequest[]> {

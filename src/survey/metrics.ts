@@ -19,6 +19,8 @@ export interface SurveyTerm {
 export interface TermSources {
   /** All requests, from when all have been seen. */
   requests(): readonly CertificateSigningRequest[] | undefined
+  /** How many there are beside those, by `settledHeading`. */
+  settled(): ReadonlyMap<string, number>
   /** Whether all Nodes have been seen: without them there are no numbers of certificates. */
   nodesSynced(): boolean
 }
@@ -45,7 +47,10 @@ export function createSurveyMetrics(
     const { term, sources } = current
     const now = clock.now()
     const nodes = sources.nodesSynced() ? term.numbers(now) : undefined
-    return { requests: requestNumbers(requests, now, knownReasons), ...(nodes && { nodes }) }
+    return {
+      requests: requestNumbers(requests, now, knownReasons, sources.settled()),
+      ...(nodes && { nodes }),
+    }
   })
   return {
     begin(sources) {
