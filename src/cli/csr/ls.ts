@@ -38,13 +38,16 @@ export function register(csr: Command, io: CommandIo): void {
     const now = io.clock.now()
     const chosen = items
       .filter(item => matches(item, flags))
-      .sort((a, b) => createdAt(a, now) - createdAt(b, now))
+      .sort((a, b) => createdAt(a, now) - createdAt(b, now) || (keyOf(a) < keyOf(b) ? -1 : 1))
     print(io, flags.output, {
       text: wide => formatTable(columns(now), chosen, wide),
       value: { apiVersion: 'v1', kind: 'List', items: chosen },
     })
   })
 }
+
+/** Times are whole seconds: of one second a client request comes before the serving request that it makes possible. */
+const keyOf = ({ spec, metadata }: CertificateSigningRequest) => `${spec.signerName} ${metadata.name}`
 
 function matches(csr: CertificateSigningRequest, { requester, node, pending }: LsFlags): boolean {
   if (requester !== undefined && csr.spec.username !== requester) return false
