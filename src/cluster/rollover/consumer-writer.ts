@@ -9,8 +9,8 @@ import { policyOf } from '../../rollover/policy.ts'
 import { stateOf } from '../../rollover/standing.ts'
 import { consumerObject, objectName } from '../../trust/consumer-object.ts'
 
-/** Milliseconds after which a sign of life alone is written. */
-const lifeEvery = 60_000
+/** Milliseconds after which a sign of life alone is written; of nodes, which have a Lease for that, and of strangers. */
+const lifeEvery = { node: 60_000, stranger: 2000 }
 const { timings } = policyOf()
 
 export async function writeConsumers(
@@ -60,7 +60,8 @@ export async function removeGone(
 
 function isSame(before: TrustConsumerObject, next: TrustConsumerObject): boolean {
   const age = Date.parse(next.status?.lastSeen ?? '') - Date.parse(before.status?.lastSeen ?? '')
-  return age < lifeEvery && JSON.stringify(timeless(before)) === JSON.stringify(timeless(next))
+  const every = next.spec.node === undefined ? lifeEvery.stranger : lifeEvery.node
+  return age < every && JSON.stringify(timeless(before)) === JSON.stringify(timeless(next))
 }
 
 /** Without the times that pass of themselves; in one order, however it was stored. */

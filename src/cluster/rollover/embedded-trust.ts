@@ -25,14 +25,14 @@ export interface EmbeddedTrustOptions {
   log: Log
 }
 
-/** Strangers at an address are shown the bare chain of this CA once, until then. */
+/** Strangers are shown the bare chain of this CA until they have proven themselves, until one refuses it, until then. */
 interface Canary {
   authority: number
   until: number
 }
 
+/** Milliseconds for which an address is left alone after somebody there did not trust it. */
 const retryAfterRefusal = 60_000
-const retryAfterSuccess = 1_000
 
 export class EmbeddedTrust {
   readonly seen: SeenConsumers
@@ -158,7 +158,6 @@ export class EmbeddedTrust {
     if (!canary || canary.until < now || this.#ownProbes > 0) return undefined
     if ((this.#canaryNext.get(address) ?? 0) > now) return undefined
     if (this.seen.unproven(address, canary.authority).length === 0) return undefined
-    this.#canaryNext.set(address, now + retryAfterSuccess)
     const id = chainId(canary.authority, 'bare')
     return this.#chains.has(id) ? id : undefined
   }
@@ -200,6 +199,8 @@ export class EmbeddedTrust {
     const known = authority === 1 ? undefined : this.#leaves.get(authority)
     if (known) return known
     const { cas, clock, random, addresses } = this.#options
+    // Somebody else may have made it meanwhile.
+    if (!cas.authority('apiserver-serving', authority)) await cas.load()
     const ca = cas.authority('apiserver-serving', authority)
     if (!ca) throw new RangeError(`there is no CA ${authority} for the API server`)
     const pair = await issuePair(
