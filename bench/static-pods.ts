@@ -28,7 +28,13 @@ const built = process.argv[2] ?? fileURLToPath(new URL('../dist/cli/main.js', im
 const program = existsSync(built) ? built : fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
 
 /** As bin/rollcall starts an agent. */
-const smallHeap = ['--max-semi-space-size=1', '--v8-pool-size=1', '--optimize-for-size', '--no-opt', '--no-maglev']
+const smallHeap = [
+  '--max-semi-space-size=1',
+  '--v8-pool-size=1',
+  '--optimize-for-size',
+  '--no-opt',
+  '--no-maglev',
+]
 
 /** As bin/rollcall keeps it. */
 const compileCache = join(tmpdir(), 'rollcall-bench-cache')

@@ -214,6 +214,7 @@ class NodeAgent implements Agent {
         { ...ports, ...ports.beside },
         {
           nodeName,
+          certDirectory: posix.resolve(directory),
           client: this.#client,
           serving: this.#serving,
           endpoint: () => this.#endpoint.current,

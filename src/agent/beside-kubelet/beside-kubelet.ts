@@ -42,6 +42,8 @@ export interface BesideKubeletPorts {
 
 export interface BesideKubeletParts {
   nodeName: string
+  /** With `exec`: absolute; where the plugin finds the pair while the agent is away. */
+  certDirectory: string
   client: CertificateManager
   serving: CertificateManager
   endpoint(): ClusterEndpoint | undefined
@@ -123,7 +125,9 @@ export class BesideKubelet {
 
   #user(): KubeletUser {
     const { mode, command, socketPath, proxyPort } = this.#options
-    if (mode === 'exec') return { exec: { command, args: ['credential', '--socket', socketPath] } }
+    const { certDirectory } = this.#parts
+    if (mode === 'exec')
+      return { exec: { command, args: ['credential', '--socket', socketPath, '--cert-dir', certDirectory] } }
     return {
       server: `https://127.0.0.1:${proxyPort}`,
       certificateAuthorityFile: this.#at('proxy-ca.crt'),
