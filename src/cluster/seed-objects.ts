@@ -83,6 +83,8 @@ const controllersSeeds = [
   clusterRole('rollcall:controllers', [...controllerRules, ...managerRules]),
   groupBinding('rollcall:controllers', 'rollcall:controllers', 'rollcall:controllers'),
   groupBinding('rollcall:kubelet-clients', 'system:kubelet-api-admin', 'rollcall:kubelet-clients'),
+  // A Prometheus beside this API scrapes nodes and API with this one identity (deploy/prometheus): figures, nothing else.
+  groupBinding('rollcall:kubelet-clients:monitoring', 'system:monitoring', 'rollcall:kubelet-clients'),
   ...namespacedGrant('kube-system', 'rollcall:tokens', tokenRules, {
     kind: 'Group',
     name: 'rollcall:controllers',
