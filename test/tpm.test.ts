@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash, createPublicKey, randomBytes, verify } from 'node:crypto'
 import { after, afterEach, before, suite, test } from 'node:test'
+import { systemTpm } from '../src/host/tpm.ts'
 import { isAbout, parseSignature, verifyAttestation } from '../src/keys/tpm/attest.ts'
 import { makeCredential } from '../src/keys/tpm/make-credential.ts'
 import {
@@ -175,6 +176,19 @@ suite('the TPM client, on a software TPM', { skip: whyNoSwtpm() }, () => {
       answers.map(({ length }) => length),
       lengths,
     )
+  })
+
+  test('a TPM whose endorsement hierarchy has a password says so', async () => {
+    const channel = await systemTpm(other.place)
+    // TPM2_HierarchyChangeAuth of the endorsement hierarchy, from the empty password to "owned".
+    const change = '80020000002200000129' + '4000000b' + '00000009400000090000000000' + '00056f776e6564'
+    assert.equal(Buffer.from(await channel.exchange(Buffer.from(change, 'hex'))).readUInt32BE(6), 0)
+    channel.close()
+    await open(other)
+    await assert.rejects(tpm.createPrimary('endorsement', attestationKeyTemplate), {
+      code: 'TPM_REFUSED',
+      message: /createPrimary .* hierarchy has a password/,
+    })
   })
 
   test('a TPM that is gone, a handle that is none and a template that is none are told apart', async () => {

@@ -2,11 +2,14 @@ import type { Clock } from '../../ports.ts'
 
 /** Milliseconds. */
 const window = 60_000
-const mostOfAll = 1200
+const mostOfAll = 6000
 /** Addresses kept apart; what comes from more is counted together only. */
 const mostAddresses = 4096
 
-/** Lets each address begin so often a minute: who asks is not known yet, and each question is written to the API. */
+/**
+ * Lets each address ask so often a minute: who asks is not known yet, and each question is written to the API. A whole fleet
+ * behind one address joins within minutes all the same.
+ */
 export class AttemptLimit {
   readonly #clock: Pick<Clock, 'monotonic'>
   readonly #most: number
@@ -14,7 +17,7 @@ export class AttemptLimit {
   #all = 0
   #byAddress = new Map<string, number>()
 
-  constructor(clock: Pick<Clock, 'monotonic'>, most = 60) {
+  constructor(clock: Pick<Clock, 'monotonic'>, most = 600) {
     this.#clock = clock
     this.#most = most
   }

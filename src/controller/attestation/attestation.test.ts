@@ -225,7 +225,7 @@ test(
     const stale = { ...(await proofOf(cluster, own)), challenge: 'none' }
     assert.equal(await post(attestationPaths.finish, encodeFinish(stale)), 403)
     const statuses = []
-    for (let times = 0; times < 80; times++) statuses.push(await post(attestationPaths.begin, {}))
+    for (let times = 0; times < 610; times++) statuses.push(await post(attestationPaths.begin, {}))
     assert.equal(statuses.at(-1), 429)
   }),
 )

@@ -37,6 +37,7 @@ const formatOne: Readonly<Record<number, string>> = {
   22: 'sizes do not match',
   29: 'the policy is not fulfilled',
   31: 'integrity: it was made for another object',
+  34: 'the authorization is wrong: its hierarchy has a password',
 }
 
 function meaningOf(code: number): string | undefined {
