@@ -276,7 +276,7 @@ cat /disk/init; grep -c ' /memory tmpfs.*size=1024k' /proc/mounts`
     rotation.start()
     await clock.advance(10_000)
     await eventually('it goes on in a new file', () => {
-      if (!existsSync(`${path}.1`)) return undefined
+      if (!existsSync(`${path}.1`) || !existsSync(path)) return undefined
       const [now = [], old = []] = [path, `${path}.1`].map(file => linesOf(file).map(Number))
       return now.length > 2 && old.length > 2 && [...old, ...now]
     }).then(numbers =>
