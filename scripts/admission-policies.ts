@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { stringify } from 'yaml'
 import { fourEyes } from '../src/kube/admission/four-eyes.ts'
+import { rotationWriters } from '../src/kube/admission/rotation-writers.ts'
 import {
   certificatePolicyWriters,
   nodeAddressProtection,
@@ -19,6 +20,11 @@ export const files: Readonly<Record<string, string>> = {
     'Who writes CertificatePolicies needs the right to approve for the signers of kubelets.\nMade by scripts/admission-policies.ts from src/kube/admission/shipped.ts.',
     certificatePolicyWriters.policy,
     certificatePolicyWriters.binding,
+  ),
+  'ca-rotation-writers.yaml': yaml(
+    'Who writes a CARotation needs the right to sign with that CA, and speaks in his own name.\nMade by scripts/admission-policies.ts from src/kube/admission/rotation-writers.ts.',
+    rotationWriters.policy,
+    rotationWriters.binding,
   ),
   'four-eyes.yaml': yaml(
     'A held request is approved by others than who made it; where a policy says approvers: 2, by two different people.\nMade by scripts/admission-policies.ts from src/kube/admission/four-eyes.ts.',

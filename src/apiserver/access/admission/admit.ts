@@ -1,6 +1,7 @@
 import type { ObjectReader } from '../../reader.ts'
 import type { AdmissionRequest } from '../access.ts'
 import type { Authorizer } from '../authorization/authorizer.ts'
+import { guardRotationWrites } from './ca-rotations.ts'
 import { guardPolicyWrites } from './certificate-policies.ts'
 import { guardApproval, guardSigning, restrictSubject } from './certificate-requests.ts'
 import { guardHeld } from './held-requests.ts'
@@ -20,6 +21,7 @@ export function admit(
   restrictNode(request, { reader, apiAudiences, authorize: authorizer.authorize })
   guardEscalation(request, authorizer, reader)
   guardPolicyWrites(request, authorizer.authorize)
+  guardRotationWrites(request, authorizer.authorize)
   protectNodeAddresses(request, authorizer.authorize, reader)
   if (request.group === 'certificates.k8s.io' && request.resource === 'certificatesigningrequests') {
     guardApproval(request, authorizer.authorize)
