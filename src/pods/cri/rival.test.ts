@@ -7,7 +7,7 @@ import type { PodSandbox } from './cri-types.ts'
 import { foreignPods, kubeletProcess, rivalProblem } from './rival.ts'
 
 async function machineWith(
-  processes: Record<string, [comm: string, words: string[]]>,
+  processes: Record<string, [comm: string, words: string[], mountNamespace?: string]>,
   files: Record<string, string> = {},
 ) {
   const disk = asynchronousDisk(
@@ -16,8 +16,11 @@ async function machineWith(
   )
   await disk.makeDirectory('/proc', 0o755)
   await disk.makeDirectory('/etc', 0o755)
-  for (const [id, [comm, words]] of Object.entries(processes)) {
-    await disk.makeDirectory(`/proc/${id}`, 0o755)
+  await disk.makeDirectory('/proc/self/ns', 0o755)
+  await disk.symlink('mnt:[1]', '/proc/self/ns/mnt')
+  for (const [id, [comm, words, mountNamespace = 'mnt:[1]']] of Object.entries(processes)) {
+    await disk.makeDirectory(`/proc/${id}/ns`, 0o755)
+    await disk.symlink(mountNamespace, `/proc/${id}/ns/mnt`)
     await disk.write(`/proc/${id}/comm`, `${comm}\n`, { mode: 0o444 })
     await disk.write(`/proc/${id}/cmdline`, words.join('\0'), { mode: 0o444 })
   }
@@ -45,6 +48,31 @@ test('a kubelet is known by its process, and by the socket that its flags, file 
     assert.equal(await kubeletProcess(containerd, disk), onContainerd ? 7 : undefined, words.join(' '))
     assert.equal(await kubeletProcess(other, disk), onOther ? 7 : undefined, words.join(' '))
   }
+})
+
+test('whoever calls a process kubelet, in a container or as a user, stops no pods', async () => {
+  const inContainer = await machineWith({ 7: ['kubelet', ['kubelet'], 'mnt:[2]'] })
+  assert.equal(await kubeletProcess(containerd, inContainer), undefined)
+  const disk = await machineWith({ 7: ['kubelet', ['kubelet']] })
+  const ofUser = { ...disk, stat: async (path: string) => ({ ...(await disk.stat(path)), owner: 1000 }) }
+  assert.equal(await kubeletProcess(containerd, ofUser), undefined)
+})
+
+test('a configuration that is a pipe or has no end is not read', async () => {
+  const disk = await machineWith(
+    { 7: ['kubelet', ['kubelet', '--config=/etc/kubelet.yaml']] },
+    { '/etc/kubelet.yaml': `containerRuntimeEndpoint: ${other}` },
+  )
+  const odd = (what: object) => ({
+    ...disk,
+    stat: async (path: string) => ({
+      ...(await disk.stat(path)),
+      ...(path === '/etc/kubelet.yaml' ? what : {}),
+    }),
+  })
+  assert.equal(await kubeletProcess(other, odd({})), 7)
+  for (const what of [{ kind: 'other' }, { size: 2 ** 30 }])
+    assert.equal(await kubeletProcess(other, odd(what) as typeof disk), undefined)
 })
 
 test('pods of a kubelet are those that are ready and not ours; each is named', () => {

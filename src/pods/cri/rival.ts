@@ -1,10 +1,13 @@
 import { systemCode } from '../../errors.ts'
-import type { Disk } from '../../ports.ts'
+import type { Disk, FileStat } from '../../ports.ts'
 import { type PodSandbox, sandboxReady } from './cri-types.ts'
 import { labelledPod, labels } from './labels.ts'
 
 /** Where a kubelet finds its runtime unless told otherwise. */
 const kubeletDefault = 'unix:///run/containerd/containerd.sock'
+
+/** Bytes; a kubelet's is a few thousand. */
+const largestConfig = 1024 * 1024
 
 /** Pods that somebody else than an agent of ours runs here: a kubelet stops, within seconds, each one that it does not know. */
 export function foreignPods(sandboxes: readonly PodSandbox[]): string[] {
@@ -16,14 +19,21 @@ export function foreignPods(sandboxes: readonly PodSandbox[]): string[] {
 
 /** The process id of a kubelet that uses the same runtime; undefined: none is seen. */
 export async function kubeletProcess(endpoint: string, disk: Disk): Promise<number | undefined> {
+  const ours = await linkOrNothing('/proc/self/ns/mnt', disk)
   for (const name of await disk.list('/proc')) {
     if (!/^\d+$/.test(name)) continue
     const comm = await textOrNothing(`/proc/${name}/comm`, disk)
-    if (comm.trim() !== 'kubelet') continue
+    if (comm.trim() !== 'kubelet' || !(await isOfTheHost(`/proc/${name}`, ours, disk))) continue
     const used = await endpointOf((await textOrNothing(`/proc/${name}/cmdline`, disk)).split('\0'), disk)
     if (socketPath(used) === socketPath(endpoint)) return Number(name)
   }
   return undefined
+}
+
+/** Anybody may call a process so: a kubelet is root's and sees the files that we see, which no container's process does. */
+async function isOfTheHost(folder: string, mountNamespace: string, disk: Disk): Promise<boolean> {
+  if ((await linkOrNothing(`${folder}/ns/mnt`, disk)) !== mountNamespace) return false
+  return (await statOrNothing(folder, disk))?.owner === 0
 }
 
 /** Why nothing may be started beside a kubelet; undefined: there is none. */
@@ -47,7 +57,10 @@ async function endpointOf(words: readonly string[], disk: Disk): Promise<string>
   const flag = flagOf(words, 'container-runtime-endpoint')
   if (flag) return flag
   const path = flagOf(words, 'config')
-  const text = path ? await textOrNothing(path, disk) : ''
+  const file = path ? await statOrNothing(path, disk) : undefined
+  // A pipe or a device is no configuration and may never end.
+  const isReadable = file?.kind === 'file' && file.size <= largestConfig
+  const text = path && isReadable ? await textOrNothing(path, disk) : ''
   return /^\s*"?containerRuntimeEndpoint"?:\s*"?([^\s",]+)/m.exec(text)?.[1] ?? kubeletDefault
 }
 
@@ -61,12 +74,24 @@ function socketPath(endpoint: string): string {
   return endpoint.replace(/^unix:(\/\/)?/, '').replace(/^\/var\/run\//, '/run/')
 }
 
-/** Processes come and go, and some files are not for us. */
 async function textOrNothing(path: string, disk: Disk): Promise<string> {
+  return new TextDecoder().decode(await unlessGone(disk.read(path)))
+}
+
+async function linkOrNothing(path: string, disk: Disk): Promise<string> {
+  return (await unlessGone(disk.readlink(path))) ?? ''
+}
+
+function statOrNothing(path: string, disk: Disk): Promise<FileStat | undefined> {
+  return unlessGone(disk.stat(path))
+}
+
+/** Processes come and go, and some files are not for us. */
+async function unlessGone<T>(value: Promise<T>): Promise<T | undefined> {
   try {
-    return new TextDecoder().decode(await disk.read(path))
+    return await value
   } catch (error) {
     if (systemCode(error) === undefined) throw error
-    return ''
+    return undefined
   }
 }
