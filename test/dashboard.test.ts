@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { OutgoingHttpHeaders } from 'node:http2'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { Browser } from 'playwright-core'
+import { adminSessions } from '../bench/admin-session.ts'
 import { clientOf } from '../src/cluster/demo/running-up.ts'
 import type { KubeClient } from '../src/kube/client.ts'
 import {
@@ -239,6 +242,25 @@ describe('the dashboard of rollcall up in a browser', { skip: noBrowser, timeout
     )
     assert.equal(await page.getByText('worker-1').count(), 0)
     await page.context().close()
+  })
+
+  test('the port of the API serves it to client certificates, over HTTP/1.1 and 2, under its own names only', async () => {
+    const { transport } = await clientOf(kubeconfig)
+    const { body } = await transport.request({ method: 'GET', url: '/dashboard/api/me', headers: {} })
+    transport.closeConnections()
+    assert.ok(body instanceof Uint8Array)
+    assert.equal(JSON.parse(new TextDecoder().decode(body)).user, 'kubernetes-admin')
+    const session = (await adminSessions(folder.path))()
+    const statusOf = async (headers: OutgoingHttpHeaders) => {
+      const stream = session.request({ ':path': '/dashboard/api/me', ...headers })
+      const [answer] = (await once(stream, 'response')) as [Record<string, unknown>]
+      stream.resume()
+      return answer[':status']
+    }
+    assert.equal(await statusOf({}), 200)
+    assert.equal(await statusOf({ ':authority': 'evil.example' }), 421)
+    assert.equal(await statusOf({ origin: 'https://evil.example' }), 403)
+    session.close()
   })
 
   test('what nodes and requests say is text, never HTML', async () => {

@@ -46,8 +46,20 @@ test('the packed package, installed elsewhere by npm, brings its Node 24 and run
       child.on('exit', code => reject(new Error(`rollcall up ended with ${code} before it was ready`)))
     })
     assert.match(line, /^ready 2\/2 /)
+    await assertServesPage(join(folder.path, 'data/admin.kubeconfig'))
   } finally {
     child.kill('SIGTERM')
     await ended
   }
 })
+
+/** The dashboard, with all that it is made of. */
+async function assertServesPage(kubeconfig: string): Promise<void> {
+  const command = [join(folder.path, 'node_modules/.bin/rollcall'), 'dashboard', '--kubeconfig', kubeconfig]
+  const link = execFileSync('sh', command, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim()
+  const page = await (await fetch(link)).text()
+  const modules = [...page.matchAll(/modulepreload" href="([^"]+)"/g)].map(([, path = '']) => path)
+  assert.ok(modules.length > 20)
+  for (const path of ['/dashboard/style.css', ...modules])
+    assert.equal((await fetch(new URL(path, link))).status, 200, path)
+}
