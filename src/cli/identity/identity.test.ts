@@ -8,6 +8,7 @@ import { attestedCluster, newKey } from '../../testing/attested-cluster.ts'
 import { runCommand } from '../../testing/command-run.ts'
 import { onCluster } from '../../testing/controlled-cluster.ts'
 import { encodePem } from '../../x509/pem.ts'
+import { register as registerCsr } from '../csr/csr.ts'
 import { register } from './identity.ts'
 
 test(
@@ -51,5 +52,28 @@ test(
     const { by } = await cluster.attest(machine, 'n1', key)
     const { name } = await cluster.request(by ?? assert.fail('not attested'), 'n1', key)
     assert.match((await cluster.read(name)).status?.conditions?.[0]?.message ?? '', /evidence: hardware/)
+  }),
+)
+
+test(
+  'csr explain says what is known of the machine of an attested request',
+  onCluster(async plain => {
+    // Nobody approves.
+    const cluster = await attestedCluster(plain, { only: ['signing'] })
+    const explain = async (name: string) =>
+      (await runCommand(registerCsr, cluster.admin, cluster.clock, 'csr', 'explain', name)).stdout
+    const own = newKey()
+    const machine = keyAttestor('a key', async () => ({ signer: own, async check() {}, close() {} }))
+    await cluster.attest(machine, 'n1')
+    await cluster.decideIdentity('n1', 'Approved')
+    const key = newKey()
+    const { by = assert.fail('not attested') } = await cluster.attest(machine, 'n1', key)
+    const good = await cluster.request(by, 'n1', key)
+    const text = await explain(good.name)
+    assert.match(text, /waits for +the approver/)
+    // To bind its account to that would let it have any name.
+    assert.doesNotMatch(text, /nodeclient/)
+    const bad = await cluster.request(by, 'n1', newKey())
+    assert.match(await explain(bad.name), /AttestedOtherKey/)
   }),
 )

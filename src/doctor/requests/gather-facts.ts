@@ -1,9 +1,11 @@
 import { reviewAccess } from '../../approve/access-review.ts'
 import { AddressIndex } from '../../approve/address-index.ts'
+import { readAttestation } from '../../approve/attestation.ts'
 import { CertifiedIndex } from '../../approve/certified-addresses.ts'
-import type { AccessReview } from '../../approve/facts.ts'
+import type { AccessReview, AttestationFacts, Facts } from '../../approve/facts.ts'
 import { judge } from '../../approve/judge.ts'
 import { readRequest } from '../../approve/read-request.ts'
+import { requesterOf } from '../../approve/requester.ts'
 import { kindOf } from '../../approve/rules/our-signer.ts'
 import { subjectNode } from '../../approve/subject-node.ts'
 import type { Verdict } from '../../approve/verdict.ts'
@@ -47,9 +49,14 @@ export async function gatherCsrFacts(client: KubeClient, name: string, now: numb
   )
   if (access) facts.access = access
   const certified = new CertifiedIndex()
-  await attempt('live certificates (requests)', () => addIssued(client, certified, now))
+  const requests = await attempt('live certificates (requests)', () => addIssued(client, certified, now))
   await attempt('live certificates (the ledger)', () => addRecorded(client, certified, now))
-  const verdict = await attempt('what the policy says', () => judged(client, facts, access, certified))
+  const attestation = await attempt('which machine it is (NodeIdentity)', () =>
+    askMachine(client, csr, requests),
+  )
+  const verdict = await attempt('what the policy says', () =>
+    judged(client, facts, { access, certified, attestation }),
+  )
   if (verdict) facts.verdict = verdict
   return facts
 }
@@ -84,12 +91,33 @@ async function askAccess(
   const { request } = readRequest(csr)
   const nodeName = request && subjectNode(request)
   if (csr.spec.signerName !== signerNames.kubeletClient || nodeName === undefined) return undefined
+  // Its account must not be allowed.
+  if (requesterOf(csr, undefined).kind === 'attested') return undefined
   return reviewAccess(client, csr, nodeName, new AbortController().signal)
 }
 
-async function addIssued(client: KubeClient, certified: CertifiedIndex, now: number): Promise<void> {
+/** Of a machine that joined by proving itself. */
+async function askMachine(
+  client: KubeClient,
+  csr: CertificateSigningRequest,
+  requests: ReadonlyMap<string, CertificateSigningRequest> | undefined,
+): Promise<AttestationFacts | undefined> {
+  const { request } = readRequest(csr)
+  const nodeName = request && subjectNode(request)
+  if (nodeName === undefined || requesterOf(csr, undefined).kind !== 'attested') return undefined
+  const cached = (name: string) => requests?.get(name)
+  return readAttestation({ client, cached }, csr, nodeName, new AbortController().signal)
+}
+
+/** All requests, by name. */
+async function addIssued(
+  client: KubeClient,
+  certified: CertifiedIndex,
+  now: number,
+): Promise<Map<string, CertificateSigningRequest>> {
   const { items } = await listAll<CertificateSigningRequest>(client, resources.certificateSigningRequests)
   for (const csr of items) if (kindOf(csr)) certified.see(csr, now)
+  return new Map(items.map(csr => [csr.metadata.name, csr]))
 }
 
 /** Requests are deleted within the hour (C-40), what was issued for them lives on. */
@@ -101,13 +129,12 @@ async function addRecorded(client: KubeClient, certified: CertifiedIndex, now: n
 async function judged(
   client: KubeClient,
   facts: CsrFacts,
-  access: AccessReview | undefined,
-  certified: CertifiedIndex,
+  { access, certified, attestation }: Pick<Facts, 'access' | 'attestation'> & { certified: CertifiedIndex },
 ): Promise<Verdict | undefined> {
   const { csr, now } = facts
   const reading = readRequest(csr)
   // Without an answer to the access review the verdict on a client request would be no more than that.
-  if (csr.spec.signerName === signerNames.kubeletClient && !access) return undefined
+  if (csr.spec.signerName === signerNames.kubeletClient && !access && !attestation) return undefined
   const nodeName = reading.request && subjectNode(reading.request)
   const policy = await storedPolicy(client)
   const { nodes, reserved, protection, evidence, unchecked } = await clusterSurroundings(client, [policy])
@@ -124,7 +151,7 @@ async function judged(
   for (const node of nodes) claims.set(node)
   const node = nodes.find(({ metadata }) => metadata.name === nodeName)
   const known = { claims, certified, reserved, protection, evidence: evidence(policy) }
-  const verdict = judge({ csr, reading, now, policy, access, node, ...known })
+  const verdict = judge({ csr, reading, now, policy, access, attestation, node, ...known })
   const open = sources.length > 0 && verdict.reasons[0]?.code === 'SanUnproven'
   return open ? undefined : verdict
 }
