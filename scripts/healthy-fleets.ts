@@ -132,6 +132,10 @@ function controllerSeries(life: number, steps: number): Series[] {
       ['rollcall_controller_running', { controller, instance: 'b' }, turns(0)],
     ]),
     ...['approval', 'signing'].map((stage): Series => ['rollcall_canary_failed', { stage }, flat(0)]),
+    ['rollcall_node_serving', { state: 'valid' }, flat(2)],
+    ...['self_signed', 'missing', 'san_mismatch'].map(
+      (state): Series => ['rollcall_node_serving', { state }, flat(0)],
+    ),
     ['rollcall_node_clock_skew_seconds', {}, flat(0.4)],
   ]
 }

@@ -99,6 +99,9 @@ describe('rules', () => {
       'NodeCertSignerDown',
       'NodeCertSigningKeyUnusable',
       'NodeClockSkew',
+      'NodeServingMissing',
+      'NodeServingSANMismatch',
+      'NodeServingSelfSigned',
     ])
   })
 })

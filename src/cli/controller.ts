@@ -6,6 +6,7 @@ import type { EvidenceSource } from '../approve/evidence/external/source.ts'
 import { parsePolicyFile } from '../approve/policy-from-file.ts'
 import { parseCertificateLifetime, parseGoDuration } from '../cluster/go-duration.ts'
 import { hostPorts } from '../cluster/host-ports.ts'
+import { lookAtTls } from '../cluster/look-at-tls.ts'
 import { type ControllerName, clusterControllers, controllerNames } from '../controller/controller-name.ts'
 import { startControllers } from '../controller/start-controllers.ts'
 import { RollcallError, systemCode } from '../errors.ts'
@@ -36,6 +37,7 @@ interface ControllerFlags extends ConnectionFlags, SigningFlags {
   decisionLog?: string
   evidenceConfig?: string
   canary?: string
+  probeNodes?: string
 }
 
 export function register(program: Command, io: CommandIo): void {
@@ -57,6 +59,10 @@ export function register(program: Command, io: CommandIo): void {
     .option(
       '--canary <duration>',
       'so often make a request as system:node:rollcall-canary and tell by metrics whether it is approved and signed',
+    )
+    .option(
+      '--probe-nodes <duration>',
+      'so often look at what each node serves on the port of its kubelet, and tell it by metrics',
     )
     .option('--no-leader-election', 'work at once: for a single replica')
     .option(
@@ -118,6 +124,9 @@ async function controller(flags: ControllerFlags, io: CommandIo): Promise<void> 
       ledger,
       issued: ledger.issued,
       ...(metrics && { metrics: metrics.registry }),
+      ...(flags.probeNodes !== undefined && {
+        probes: { look: lookAtTls, intervalSeconds: parseGoDuration(flags.probeNodes, '--probe-nodes') },
+      }),
       ...(flags.canary !== undefined && { canary: canaryOf(api, flags.canary) }),
       ...(flags.leaderElection && { leaderElection: election() }),
     })

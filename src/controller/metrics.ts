@@ -10,6 +10,7 @@ import type { CleaningReason } from '../sign/cleanable.ts'
 import { type CanaryMetrics, canaryMetrics, noCanary } from '../survey/canary/start-canary.ts'
 import { createSurveyMetrics, noSurvey, type SurveyMetrics } from '../survey/metrics.ts'
 import { signerLabel } from '../survey/metrics-requests.ts'
+import { noProbes, type ProbeMetrics, probeMetrics } from '../survey/serving-probes/start-probes.ts'
 import { type ControllerName, controllerNames } from './controller-name.ts'
 
 export interface ControllerMetrics {
@@ -25,6 +26,7 @@ export interface ControllerMetrics {
   running(names: readonly ControllerName[]): void
   survey: SurveyMetrics
   canary: CanaryMetrics
+  probes: ProbeMetrics
 }
 
 export const noMetrics: ControllerMetrics = {
@@ -37,6 +39,7 @@ export const noMetrics: ControllerMetrics = {
   running() {},
   survey: noSurvey,
   canary: noCanary,
+  probes: noProbes,
 }
 
 export interface ControllerMetricsOptions {
@@ -73,6 +76,7 @@ export function controllerMetrics(options: ControllerMetricsOptions): Controller
     running: registerRunning(options),
     survey: createSurveyMetrics(options.registry, options.clock, knownRefusals),
     canary: canaryMetrics(options.registry),
+    probes: probeMetrics(options.registry),
   }
 }
 

@@ -8,6 +8,7 @@ import type { AuthoritySource } from '../sign/authority.ts'
 import type { Leaf } from '../sign/leaf.ts'
 import type { Ledger } from '../sign/ledger.ts'
 import type { StartDecisionLog } from '../survey/audit/start-decision-log.ts'
+import type { LookAtServing } from '../survey/serving-probes/start-probes.ts'
 import type { RootCertificates } from '../trust/root-ca-publisher.ts'
 import type { ControllerName } from './controller-name.ts'
 
@@ -51,6 +52,8 @@ export interface ControllersOptions {
   decisionLog?: Pick<StartDecisionLog, 'path' | 'disk'> | undefined
   /** Where counters are registered; absent: none. */
   metrics?: Registry
+  /** Looks from time to time at what nodes serve; absent: never. */
+  probes?: { look: LookAtServing; intervalSeconds: number; loopback?: boolean } | undefined
   /** Makes a canary request from time to time; absent: none. `asNode` acts as the canary (survey/canary). */
   canary?: { asNode: KubeClient; intervalSeconds: number } | undefined
   /** Absent: work at once, without election. `identity` must be unique to the process. */

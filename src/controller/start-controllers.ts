@@ -4,6 +4,7 @@ import { startLeaseElection } from '../kube/lease-election.ts'
 import { type AuthoritySource, authorityOf, constantAuthority } from '../sign/authority.ts'
 import { type RunningDecisionLog, startDecisionLog } from '../survey/audit/start-decision-log.ts'
 import { startCanary } from '../survey/canary/start-canary.ts'
+import { startProbes } from '../survey/serving-probes/start-probes.ts'
 import { startBootstrapSigner } from '../trust/bootstrap-signer.ts'
 import { startRootCaPublisher } from '../trust/root-ca-publisher.ts'
 import { startTokenCleaner } from '../trust/token-cleaner.ts'
@@ -60,7 +61,8 @@ function startAll(options: ControllersOptions & CsrControllersOptions): RunningC
   if (wants('bootstrap-signing')) running.push(startBootstrapSigner(options))
   if (wants('service-accounts')) running.push(startServiceAccountPublisher(options))
   if (wants('node-lifecycle')) running.push(startNodeLifecycle(options))
-  const { canary } = options
+  const { canary, probes } = options
+  if (probes) running.push(startProbes({ ...options, ...probes, metrics: options.counters.probes }))
   if (canary) running.push(startCanary({ ...options, ...canary, metrics: options.counters.canary }))
   options.counters.running(only)
   return {

@@ -43,8 +43,3 @@ export function describe({ subject, notBefore, notAfter }: Certificate): string 
 export function usedLife({ notBefore, notAfter }: Certificate, now: number): number {
   return (now - notBefore) / (notAfter - notBefore)
 }
-
-/** K-71: the CA that a kubelet makes for itself alone is called `HOST-ca@SECONDS`. */
-export function isKubeletSelfSigned(certificate: Certificate): boolean {
-  return /^CN=.+-ca@\d+$/.test(formatName(certificate.issuer))
-}

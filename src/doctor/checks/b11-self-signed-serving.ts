@@ -1,5 +1,6 @@
 import { shellWord } from '../../survey/explanation.ts'
-import { describe, isKubeletSelfSigned } from '../certificates.ts'
+import { isKubeletSelfSigned } from '../../survey/serving-probes/serving-state.ts'
+import { describe } from '../certificates.ts'
 import { type Check, view } from '../check.ts'
 import { probeAgain, restartKubelet } from '../commands.ts'
 import { probedAt, probedLeaves } from '../probe-facts.ts'

@@ -1,4 +1,5 @@
-import { describe, isKubeletSelfSigned } from '../certificates.ts'
+import { isKubeletSelfSigned } from '../../survey/serving-probes/serving-state.ts'
+import { describe } from '../certificates.ts'
 import { type Check, view } from '../check.ts'
 import { probeAgain } from '../commands.ts'
 import { probedAt, probedLeaves } from '../probe-facts.ts'

@@ -1,6 +1,7 @@
 import { shellWord } from '../../survey/explanation.ts'
+import { isKubeletSelfSigned } from '../../survey/serving-probes/serving-state.ts'
 import { verifyChain } from '../../x509/certificate.ts'
-import { describe, isKubeletSelfSigned, readBundle, readChain } from '../certificates.ts'
+import { describe, readBundle, readChain } from '../certificates.ts'
 import { type Check, view } from '../check.ts'
 import { probeAgain } from '../commands.ts'
 import { probedAt } from '../probe-facts.ts'
