@@ -80,7 +80,7 @@ function fields({ groups, usages, description }: CreateFlags): Record<string, st
 }
 
 /** What a joining node needs beside the token: cluster-info tells, or our own address and kube-root-ca.crt. */
-async function readTrust({ client, server }: ConnectedApi) {
+export async function readTrust({ client, server }: ConnectedApi) {
   const info = await readClusterInfo(client)
   if (info.server !== undefined && info.certificateAuthority)
     return { server: info.server, certificateAuthority: { pem: info.certificateAuthority } }
