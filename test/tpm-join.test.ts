@@ -9,7 +9,8 @@ import { tokenTlsStarter } from '../src/cluster/token-tls-child.ts'
 import { systemNet } from '../src/host/net.ts'
 import { cryptokiLoader } from '../src/host/pkcs11.ts'
 import { systemTpm } from '../src/host/tpm.ts'
-import { destroyKey, keyLabels } from '../src/keys/pkcs11/generate-key.ts'
+import { destroyKey, generateKeyInToken, keyLabels } from '../src/keys/pkcs11/generate-key.ts'
+import { signerInToken } from '../src/keys/pkcs11/pkcs11-signer.ts'
 import { openToken } from '../src/keys/pkcs11/token.ts'
 import { parsePkcs11Uri } from '../src/keys/pkcs11/uri.ts'
 import { createClient, type KubeClient } from '../src/kube/client.ts'
@@ -18,6 +19,7 @@ import type { ApiResponse, Connect } from '../src/kube/transport.ts'
 import { type CertificateSigningRequest, resources } from '../src/kube/types.ts'
 import { connectUndici } from '../src/kube/undici-transport.ts'
 import { recordingLog } from '../src/testing/recording-log.ts'
+import { encodePem } from '../src/x509/pem.ts'
 import { connectionOf } from './support/api-connection.ts'
 import { eventually } from './support/eventually.ts'
 import { leapingClock } from './support/leaping-clock.ts'
@@ -133,9 +135,9 @@ suite('a node that joins by its TPM', { skip: whyNoSwtpm() || whyNoSoftHsm() || 
       const { client, registered } = running.status()
       return client.state === 'Valid' && registered && client.serial !== serial
     })
-  const approve = (name: string) =>
+  const approve = (name: string, ...more: string[]) =>
     runRollcall([
-      ...['identity', 'approve', name],
+      ...['identity', 'approve', name, ...more],
       ...['--kubeconfig', join(folder.path, 'server/admin.kubeconfig')],
     ])
 
@@ -240,6 +242,23 @@ suite('a node that joins by its TPM', { skip: whyNoSwtpm() || whyNoSoftHsm() || 
       if (label.startsWith('rollcall/n-pkcs11/')) await destroyKey(token, label)
     token.close()
     await replaced(start('n-pkcs11', { clientKeyToken: uri }), serial)
+  })
+
+  test('a registered key in a token proves the machine as well; nothing of either key is on the disk', async () => {
+    const token = openToken({ ...hostPorts, uri, load })
+    const id = await generateKeyInToken(token, 'machine', 'ECDSA-P256')
+    const { publicKey } = await signerInToken(token, { id })
+    token.close()
+    const file = join(folder.path, 'machine.pub')
+    writeFileSync(file, encodePem('PUBLIC KEY', publicKey))
+    await approve('n-hsm', '--public-key', file, '--hardware')
+    const machine = parsePkcs11Uri(hsm.uri('token=node;object=machine'))
+    const running = start('n-hsm', { attest: { key: { kind: 'pkcs11', uri: machine } }, clientKeyToken: uri })
+    await joined(running)
+    scan('n-hsm', false)
+    const { serial } = running.status().client
+    await leap(running, 200, 'expired')
+    await replaced(running, serial)
   })
 
   test('TPM removed: it is said, and when it is back the node joins', async () => {

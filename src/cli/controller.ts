@@ -34,6 +34,7 @@ interface ControllerFlags extends ConnectionFlags, SigningFlags {
   leaderElection: boolean
   metricsListen?: ListenAddress
   attestListen?: AttestationListen
+  attestFirstUse: boolean
   decisionLog?: string
   evidenceConfig?: string
   canary?: string
@@ -75,6 +76,7 @@ export function register(program: Command, io: CommandIo): void {
     'let machines prove themselves there, by the CA of kubelet-serving; published in kube-public/cluster-info',
     attestationListen,
   )
+  command.option('--no-attest-first-use', 'ask only machines that are registered: no other is written down')
   addConnectionOptions(addSigningOptions(command)).action((flags: ControllerFlags) => controller(flags, io))
 }
 
@@ -105,6 +107,7 @@ async function controller(flags: ControllerFlags, io: CommandIo): Promise<void> 
         ...hostPorts,
         client: api.client,
         log,
+        firstUse: flags.attestFirstUse,
       }))
     const running = startControllers({
       client: api.client,

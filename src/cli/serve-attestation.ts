@@ -34,6 +34,7 @@ export interface AttestationPorts {
   clock: Clock
   random: Random
   log: Log
+  firstUse?: boolean
 }
 
 /** Milliseconds between two looks at the CA when it could not sign. */

@@ -27,7 +27,7 @@ const peer: Peer = { remoteAddress: '10.0.0.11' }
 export interface AttestedCluster extends ControlledCluster {
   service: AttestationService
   /** Another replica. */
-  replica(): AttestationService
+  replica(firstUse?: boolean): AttestationService
   /** In process, with whatever token the connection holds. `watch` sees each request before it is sent. */
   connect: Connect
   watch?: ((request: ApiRequest) => void) | undefined
@@ -51,7 +51,8 @@ export async function attestedCluster(
   changes: Partial<ControllersOptions> = {},
 ): Promise<AttestedCluster> {
   const { clock, log, admin, controllerClient: client } = cluster
-  const replica = () => createAttestation({ client, clock, random: seededRandom(seeds++), log })
+  const replica = (firstUse = true) =>
+    createAttestation({ client, clock, random: seededRandom(seeds++), log, firstUse })
   const service = replica()
   const handle = attestationHandler(service, { clock, log })
   const connect: Connect = ({ bearerToken }) => {

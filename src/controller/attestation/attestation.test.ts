@@ -257,3 +257,18 @@ test(
     assert.equal((await cluster.attest(machineWith(other), 'n2')).why, 'attested')
   }),
 )
+
+test(
+  'without first use a machine that nobody registered leaves no trace',
+  attesting(async cluster => {
+    const { own } = await approved(cluster)
+    const strict = cluster.replica(false)
+    const begin = {
+      machine: { type: 'PublicKey' as const, publicKey: own.publicKey },
+      spki: newKey().publicKey,
+    }
+    await assert.rejects(strict.begin({ ...begin, nodeName: 'n9' }, '10.0.0.66'), /no machine is registered/)
+    await assert.rejects(cluster.identity('n9'), /not found/)
+    await strict.begin({ ...begin, nodeName: 'n1' }, '10.0.0.11')
+  }),
+)

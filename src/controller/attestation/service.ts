@@ -31,6 +31,8 @@ export interface AttestationOptions {
   clock: Clock
   random: Random
   log: Log
+  /** False: only machines that are registered are asked; absent: others wait for a person. */
+  firstUse?: boolean
 }
 
 export interface AttestationService {
@@ -51,7 +53,13 @@ type TokenRequest = KubeObject & {
   status?: { token: string; expirationTimestamp: string }
 }
 
-export function createAttestation({ client, clock, random, log }: AttestationOptions): AttestationService {
+export function createAttestation({
+  client,
+  clock,
+  random,
+  log,
+  firstUse = true,
+}: AttestationOptions): AttestationService {
   let cluster: Promise<string> | undefined
   /** UID of kube-system. */
   async function clusterUid(): Promise<string> {
@@ -73,6 +81,7 @@ export function createAttestation({ client, clock, random, log }: AttestationOpt
 
   /** First use: written down, to be approved by a person. */
   async function claim(name: string, key: IdentityKey, address: string): Promise<NodeIdentityObject> {
+    if (!firstUse) throw refusal('OTHER_KEY', `no machine is registered as node "${name}".`)
     const { items } = await listAll<NodeIdentityObject>(client, nodeIdentities)
     if (items.filter(({ spec }) => spec.state === 'Pending').length >= mostPending)
       throw refusal('BUSY', 'too many machines wait for approval; see `rollcall identity ls`.')
