@@ -21,18 +21,32 @@ export interface Readiness {
 
 /** `plan`: the rotation as it would begin (`newPlan`). */
 export function readiness(plan: Plan, seen: Observations): Readiness {
-  const jury = juryOf(plan, seen)
-  const consumers = seen.consumers
+  const blockers = [preflightGate(plan, seen), signedGate(plan, seen)].flatMap(gate => gate.blockers)
+  return { ...judgedAll(plan, seen.consumers, seen, juryOf(plan, seen)), blockers }
+}
+
+/** The same of the consumers alone, for who may read only them: `now` in milliseconds since the epoch. */
+export function consumerReadiness(
+  plan: Plan,
+  consumers: readonly ConsumerFacts[],
+  now: number,
+): Omit<Readiness, 'blockers'> {
+  const jury = { plan, now, excluded: new Set<string>(), bundles: new Map(), acknowledged: new Map() }
+  return judgedAll(plan, consumers, { now }, jury)
+}
+
+function judgedAll(
+  plan: Plan,
+  all: readonly ConsumerFacts[],
+  seen: Pick<Observations, 'now'>,
+  jury: Jury,
+): Omit<Readiness, 'blockers'> {
+  const consumers = all
     .filter(({ roles, gone }) => roles.includes(plan.role) && !gone)
     .map(consumer => ({ id: consumer.id, kind: consumer.kind, ...judged(consumer, plan, seen, jury) }))
   const counting = consumers.filter(({ verdict }) => verdict !== 'Excluded')
-  const blockers = [preflightGate(plan, seen), signedGate(plan, seen)].flatMap(gate => gate.blockers)
-  return {
-    consumers,
-    lost: counting.filter(({ verdict }) => verdict !== 'Proven').length,
-    total: counting.length,
-    blockers,
-  }
+  const lost = counting.filter(({ verdict }) => verdict !== 'Proven').length
+  return { consumers, lost, total: counting.length }
 }
 
 /** `roll today and you lose 3 of 214: …`: the one sentence, with at most ten names. */
@@ -48,7 +62,7 @@ export function readinessSentence({ consumers, lost, total }: Readiness): string
 function judged(
   consumer: ConsumerFacts,
   plan: Plan,
-  { now }: Observations,
+  { now }: Pick<Observations, 'now'>,
   jury: Jury,
 ): { verdict: Verdict; why: string } {
   const state = stateOf(consumer, jury.excluded, now, plan.policy.timings)
