@@ -1,4 +1,5 @@
 /** When certificates end, as a chart and as a list. Pure; seconds since the epoch. */
+import { rotationWindow } from './node-state.ts'
 import type { LifeRow, NodeRow } from './rows.ts'
 
 export interface Ending {
@@ -22,6 +23,8 @@ export interface Bucket {
   to: number
   client: number
   serving: number
+  /** Renewals that are to be expected: each certificate's is spread over its rotation window. */
+  renewals: number
 }
 
 /** Seconds that a bucket may be wide: whole minutes, hours or days, so that its edges can be read. */
@@ -40,13 +43,32 @@ export function buckets(all: readonly Ending[], now: number, most = 72): Bucket[
     to: start + (n + 1) * width,
     client: 0,
     serving: 0,
+    renewals: 0,
   }))
   for (const { kind, life } of all) {
     if (life[1] <= now) continue
     const bucket = list[Math.floor((life[1] - start) / width)]
     if (bucket) bucket[kind]++
+    spreadRenewal(list, life, { start, width, now })
   }
   return list
+}
+
+/** Adds one renewal, in parts, to the steps that what is left of the certificate's rotation window lies in. */
+function spreadRenewal(
+  list: readonly Bucket[],
+  [notBefore, notAfter]: LifeRow,
+  { start, width, now }: { start: number; width: number; now: number },
+): void {
+  const at = (part: number) => notBefore + part * (notAfter - notBefore)
+  const from = Math.max(now, at(rotationWindow.from))
+  const to = at(rotationWindow.to)
+  if (to <= from) return
+  for (let n = Math.floor((from - start) / width); start + n * width < to; n++) {
+    const bucket = list[n]
+    const inside = Math.min(to, start + (n + 1) * width) - Math.max(from, start + n * width)
+    if (bucket) bucket.renewals += inside / (to - from)
+  }
 }
 
 /** How many certificates each CA has out: what still hangs on one that is to go. */

@@ -28,6 +28,16 @@ export function moment(seconds: number): string {
   })
 }
 
+/** The same without year and seconds. */
+export function shortMoment(seconds: number): string {
+  return new Date(seconds * 1000).toLocaleString('en-GB', {
+    day: 'numeric',
+    month: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+  })
+}
+
 export const percent = (part: number): string => `${Math.floor(part * 100)} %`
 
 export function plural(count: number, one: string, many = `${one}s`): string {

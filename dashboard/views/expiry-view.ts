@@ -2,7 +2,7 @@ import { useMemo } from 'preact/hooks'
 import { nodes, nodesVersion, now } from '../fleet.ts'
 import { html, type View } from '../html.ts'
 import { type Bucket, buckets, byIssuer, type Ending, endings } from '../model/expiry.ts'
-import { duration, left, moment, plural } from '../model/format.ts'
+import { duration, left, moment, plural, shortMoment } from '../model/format.ts'
 import { certificateState } from '../model/node-state.ts'
 import { Empty } from '../parts/empty.ts'
 import { Glyph, type Shape } from '../parts/glyph.ts'
@@ -30,29 +30,46 @@ export function ExpiryView(): View {
 }
 
 function Chart({ bars }: { bars: Bucket[] }): View {
-  const highest = Math.max(1, ...bars.map(({ client, serving }) => client + serving))
+  const highest = Math.max(
+    1,
+    ...bars.map(({ client, serving, renewals }) => Math.max(client + serving, renewals)),
+  )
   const first = bars[0]
   const last = bars.at(-1)
   if (!first || !last) return null
-  const width = 100 / bars.length
+  const at = (part: number) => shortMoment(first.from + part * (last.to - first.from))
   return html`<figure class="chart card">
-    <figcaption>Certificates that end, by ${duration(first.to - first.from)}.
-      <span class="legend"><i class="swatch client" /> client <i class="swatch serving" /> serving</span></figcaption>
-    <div class="plot" role="img" aria-label=${`The most in one step is ${highest}; the last ends ${moment(last.to)}. The list below says which.`}>
+    <figcaption>When certificates end if nobody renews them, and when renewals are to be expected; a bar is ${duration(first.to - first.from)} wide.
+      <span class="legend"><i class="swatch client" /> client</span>
+      <span class="legend"><i class="swatch serving" /> serving</span>
+      <span class="legend"><i class="swatch renewal" /> renewals</span></figcaption>
+    <div class="plot" role="img" aria-label=${`At most ${Math.round(highest)} in one step; the last certificate ends ${moment(last.to)}. The list below says which.`}>
       <svg viewBox="0 0 100 40" preserveAspectRatio="none" aria-hidden="true">
-        ${bars.map(({ client, serving }, n) => {
-          const c = (client / highest) * 38
-          const s = (serving / highest) * 38
-          return html`<g key=${n}>
-            <rect class="client" x=${n * width + width * 0.12} width=${width * 0.76} y=${40 - c} height=${c} />
-            <rect class="serving" x=${n * width + width * 0.12} width=${width * 0.76} y=${40 - c - s} height=${s} />
-          </g>`
-        })}
+        ${bars.map((bar, n) => html`<${Bar} key=${n} bar=${bar} left=${(100 * n) / bars.length} width=${100 / bars.length} scale=${38 / highest} />`)}
       </svg>
-      <span class="plot-top">${highest.toLocaleString('en')}</span>
+      <span class="plot-top">${Math.round(highest).toLocaleString('en')}</span>
     </div>
-    <div class="axis"><span>now</span><span>${moment((first.from + last.to) / 2)}</span><span>${moment(last.to)}</span></div>
+    <div class="axis"><span>now</span><span class="wide-tick">${at(0.25)}</span><span>${at(0.5)}</span><span class="wide-tick">${at(0.75)}</span><span>${at(1)}</span></div>
   </figure>`
+}
+
+function Bar({
+  bar: { client, serving, renewals },
+  left,
+  width,
+  scale,
+}: {
+  bar: Bucket
+  left: number
+  width: number
+  scale: number
+}): View {
+  const [c, s, r] = [client * scale, serving * scale, renewals * scale]
+  return html`<g>
+    <rect class="renewal" x=${left} width=${width} y=${40 - r} height=${r} />
+    <rect class="client" x=${left + width * 0.12} width=${width * 0.76} y=${40 - c} height=${c} />
+    <rect class="serving" x=${left + width * 0.12} width=${width * 0.76} y=${40 - c - s} height=${s} />
+  </g>`
 }
 
 const shapes: Record<string, Shape> = {

@@ -62,6 +62,23 @@ test('every certificate that has not ended stands in exactly one step of the cha
   )
 })
 
+test('each renewal is spread over what is left of its rotation window, and adds up to one', () => {
+  const now = 1_000_000
+  const sum = (all: Ending[]) => buckets(all, now).reduce((total, { renewals }) => total + renewals, 0)
+  const ending = (from: number, to: number): Ending => ({
+    node: 'n',
+    kind: 'client',
+    life: life(now + from, now + to),
+  })
+  const close = (value: number, to: number) => assert.ok(Math.abs(value - to) < 1e-9, `${value}`)
+  close(sum([ending(0, 100_000)]), 1)
+  close(sum([ending(-80_000, 20_000)]), 1)
+  close(sum([ending(-95_000, 5000)]), 0)
+  const chart = buckets([ending(0, 100_000)], now)
+  const window = chart.filter(({ renewals }) => renewals > 0)
+  assert.ok((window[0]?.to ?? 0) > now + 70_000 && (window.at(-1)?.from ?? 0) < now + 90_000)
+})
+
 test('certificates are listed by their end and counted by their CA', () => {
   const rows: NodeRow[] = [
     ['a', 1, [0, 50, 'x'], [0, 20, 'y'], 0, 0],
