@@ -39,6 +39,7 @@ interface ControllerFlags extends ConnectionFlags, SigningFlags {
   evidenceConfig?: string
   canary?: string
   probeNodes?: string
+  nodeConditions?: string
 }
 
 export function register(program: Command, io: CommandIo): void {
@@ -64,6 +65,10 @@ export function register(program: Command, io: CommandIo): void {
     .option(
       '--probe-nodes <duration>',
       'so often look at what each node serves on the port of its kubelet, and tell it by metrics',
+    )
+    .option(
+      '--node-conditions <duration>',
+      'so often write onto each Node whether its certificates are valid, where that has changed',
     )
     .option('--no-leader-election', 'work at once: for a single replica')
     .option(
@@ -127,6 +132,9 @@ async function controller(flags: ControllerFlags, io: CommandIo): Promise<void> 
       ledger,
       issued: ledger.issued,
       ...(metrics && { metrics: metrics.registry }),
+      ...(flags.nodeConditions !== undefined && {
+        nodeConditions: { intervalSeconds: parseGoDuration(flags.nodeConditions, '--node-conditions') },
+      }),
       ...(flags.probeNodes !== undefined && {
         probes: { look: lookAtTls, intervalSeconds: parseGoDuration(flags.probeNodes, '--probe-nodes') },
       }),

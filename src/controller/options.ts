@@ -52,6 +52,8 @@ export interface ControllersOptions {
   decisionLog?: Pick<StartDecisionLog, 'path' | 'disk'> | undefined
   /** Where counters are registered; absent: none. */
   metrics?: Registry
+  /** Writes conditions about their certificates onto Nodes, by `issued`; absent: none. */
+  nodeConditions?: { intervalSeconds: number } | undefined
   /** Looks from time to time at what nodes serve; absent: never. */
   probes?: { look: LookAtServing; intervalSeconds: number; loopback?: boolean } | undefined
   /** Makes a canary request from time to time; absent: none. `asNode` acts as the canary (survey/canary). */

@@ -59,6 +59,11 @@ export const controllerRules: PolicyRule[] = [
   ...machineRules,
 ]
 
+/** For `--node-conditions`. */
+export const conditionRules: PolicyRule[] = [
+  { apiGroups: [''], resources: ['nodes/status'], verbs: ['patch'] },
+]
+
 /** For `--canary`: to act as one node that there is not, and as no other. */
 export const canaryRules: PolicyRule[] = [
   { apiGroups: [''], resources: ['users'], resourceNames: [canaryUser], verbs: ['impersonate'] },

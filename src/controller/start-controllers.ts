@@ -4,6 +4,7 @@ import { startLeaseElection } from '../kube/lease-election.ts'
 import { type AuthoritySource, authorityOf, constantAuthority } from '../sign/authority.ts'
 import { type RunningDecisionLog, startDecisionLog } from '../survey/audit/start-decision-log.ts'
 import { startCanary } from '../survey/canary/start-canary.ts'
+import { startNodeConditions } from '../survey/node-conditions/start-conditions.ts'
 import { startProbes } from '../survey/serving-probes/start-probes.ts'
 import { startBootstrapSigner } from '../trust/bootstrap-signer.ts'
 import { startRootCaPublisher } from '../trust/root-ca-publisher.ts'
@@ -61,7 +62,8 @@ function startAll(options: ControllersOptions & CsrControllersOptions): RunningC
   if (wants('bootstrap-signing')) running.push(startBootstrapSigner(options))
   if (wants('service-accounts')) running.push(startServiceAccountPublisher(options))
   if (wants('node-lifecycle')) running.push(startNodeLifecycle(options))
-  const { canary, probes } = options
+  const { canary, probes, nodeConditions, issued } = options
+  if (nodeConditions && issued) running.push(startNodeConditions({ ...options, ...nodeConditions, issued }))
   if (probes) running.push(startProbes({ ...options, ...probes, metrics: options.counters.probes }))
   if (canary) running.push(startCanary({ ...options, ...canary, metrics: options.counters.canary }))
   options.counters.running(only)
