@@ -28,10 +28,9 @@ export async function startDashboard(
 ): Promise<{ dashboard: Dashboard; running: RunningLoopback }> {
   const { port, clock, log, server } = options
   let url = ''
-  const hostnames = ['127.0.0.1', '[::1]', ...apiserverDnsNames, new URL(server).hostname]
   const dashboard = createDashboard({
     ...options,
-    hostnames,
+    hostnames: apiserverDnsNames,
     server: () => server,
     url: () => url,
     lookAtTls,

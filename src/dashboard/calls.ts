@@ -47,8 +47,10 @@ const answers: Readonly<Record<string, Answer>> = {
     return answerJson(200, {})
   },
   'GET fleet': watchFleet,
-  'GET nodes/NAME': async ({ calls, viewer, name }) => {
-    const node = await nodeDetail(viewer, name, calls.clock.now())
+  'GET nodes/NAME': async ({ calls, viewer, user, name }) => {
+    const refusal = await fleetRefusal(viewer, user)
+    if (refusal) return refuse(403, refusal)
+    const node = await nodeDetail(viewer, calls.board, name)
     return node ? answerJson(200, node) : refuse(404, `There is no node ${JSON.stringify(name)}.`)
   },
   'GET requests/NAME': async ({ calls, viewer, name }) =>

@@ -19,7 +19,7 @@ export interface DashboardOptions {
   leaves?: KnownLeaves
   /** Of the decision log; absent: this process writes none. */
   decisionLog?: string
-  /** Names and addresses that it is reached by, without port; IPv6 in brackets. */
+  /** DNS names that it is reached by, besides any address. */
   hostnames: readonly string[]
   /** Where the API is reached, e.g. `https://127.0.0.1:6443`. */
   server(): string

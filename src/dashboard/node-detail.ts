@@ -1,7 +1,8 @@
-import { isStatus, listAll } from '../kube/client.ts'
-import { type CertificateSigningRequest, type KubeNode, resources } from '../kube/types.ts'
+import { isStatus } from '../kube/client.ts'
+import { type KubeNode, resources } from '../kube/types.ts'
 import type { Viewer } from './access/viewer.ts'
-import { type RequestRow, readNews } from './fleet/rows.ts'
+import type { FleetBoard } from './fleet/board.ts'
+import type { RequestRow } from './fleet/rows.ts'
 
 export interface NodeDetail {
   name: string
@@ -15,18 +16,17 @@ export interface NodeDetail {
   requests: RequestRow[]
 }
 
-/** With the viewer's own rights; undefined: there is no such node. */
+/** For one who may list Nodes and requests; undefined: there is no such node. */
 export async function nodeDetail(
   { client }: Viewer,
+  board: FleetBoard,
   name: string,
-  now: number,
 ): Promise<NodeDetail | undefined> {
   const node = await client.get<KubeNode>(resources.nodes, { name }).catch(error => {
     if (isStatus(error, 'NotFound')) return undefined
     throw error
   })
   if (!node) return undefined
-  const { items } = await listAll<CertificateSigningRequest>(client, resources.certificateSigningRequests)
   const { metadata, status = {} } = node
   return {
     name,
@@ -40,10 +40,6 @@ export async function nodeDetail(
     })),
     labels: Object.entries(metadata.labels ?? {}),
     ...(status.nodeInfo && { kubelet: status.nodeInfo.kubeletVersion, system: status.nodeInfo.osImage }),
-    requests: items
-      .map(csr => readNews(csr, now))
-      .filter(({ subject, asker }) => subject === name || asker === name)
-      .map(({ row }) => row)
-      .sort((a, b) => b.created - a.created),
+    requests: board.requestsOf(name),
   }
 }

@@ -1,17 +1,20 @@
 /** Whether a request may come from where it says it comes. Pure; header names are lower case. */
+import { isIP } from 'node:net'
 
 export type OriginRefusal = { status: 403 | 421; message: string }
 
 /**
- * Host must name this machine (DNS rebinding makes a foreign name point here), and a browser must say that the request
- * is the page's own. Programs send neither Origin nor Sec-Fetch-Site. `hostnames`: without port, IPv6 in brackets.
+ * Host must be an address or one of our names: DNS rebinding makes a foreign name point here, and an address is no name.
+ * And a browser must say that the request is the page's own; programs send neither Origin nor Sec-Fetch-Site.
+ * `hostnames`: without port, lower case.
  */
 export function originRefusal(
   request: { method: string; path: string; headers: Readonly<Record<string, string>> },
   hostnames: ReadonlySet<string>,
 ): OriginRefusal | undefined {
   const { host = '', origin, 'sec-fetch-site': site } = request.headers
-  if (!hostnames.has(hostnameOf(host)))
+  const hostname = hostnameOf(host)
+  if (!hostnames.has(hostname) && isIP(hostname.replace(/^\[(.*)\]$/, '$1')) === 0)
     return { status: 421, message: 'The dashboard is not served under this name; open it by its own link.' }
   if (origin !== undefined && hostOf(origin) !== host)
     return { status: 403, message: 'The dashboard answers its own page only, not that of another origin.' }

@@ -18,6 +18,8 @@ export interface FleetNews {
 export interface FleetBoard {
   /** Everything as it is now; then each change, several at once, until `leave`. */
   join(onNews: (news: FleetNews) => void): Promise<{ everything: FleetNews; leave(): void }>
+  /** The requests that a node made, or that are for it, the latest first. */
+  requestsOf(node: string): RequestRow[]
 }
 
 export interface FleetBoardOptions {
@@ -81,6 +83,13 @@ export function createFleetBoard({ reader, leaves, clock, log }: FleetBoardOptio
   }
 
   return {
+    requestsOf: node =>
+      reader
+        .list<CertificateSigningRequest>(requestsRef)
+        .map(newsOf)
+        .filter(({ subject, asker }) => subject === node || asker === node)
+        .map(({ row }) => row)
+        .sort((a, b) => b.created - a.created),
     async join(onNews) {
       await leaves?.read()
       // Those who are here learn of it first, so that nobody is told of it twice or never.

@@ -43,7 +43,7 @@ export const onShownCluster = (run: (cluster: ShownCluster) => Promise<void>) =>
       api: cluster.api,
       reader: cluster.reader,
       decisionLog: '/d/decisions.log',
-      hostnames: ['127.0.0.1', 'localhost', '[::1]'],
+      hostnames: ['localhost'],
       server: () => 'https://127.0.0.1:6443',
       url: () => `http://${host}/dashboard/`,
       lookAtTls: async ({ host, port }) => ({ host, port, chain: [], failure: 'not looked at' }),
