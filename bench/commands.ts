@@ -16,7 +16,10 @@ const env = { ...process.env, NODE_COMPILE_CACHE: cache.path }
 /** Milliseconds until the first byte on stdout. */
 function firstOutput(args: readonly string[]): Promise<number> {
   const began = performance.now()
-  const child = spawn(process.execPath, [...flags, main, ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [...flags, main, ...args], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   return new Promise((resolve, reject) => {
     let first: number | undefined
     child.stdout.on('data', () => {
