@@ -66,7 +66,7 @@ function summary(total: number, counts: Record<NodeState, number>): string {
   const answered = counts.good + counts.due
   return answered === total
     ? `${plural(total, 'node')}, all present with valid certificates`
-    : `${answered.toLocaleString('en')} of ${plural(total, 'node')} present with valid certificates`
+    : `${answered.toLocaleString('en')} of ${plural(total, 'node')} are well`
 }
 
 /** The whole fleet in one line, as parts of it. */
