@@ -129,6 +129,15 @@ export const notProven: Readonly<Record<string, string>> = {
   'C-70': 'it replaces without overlap; publishing with proof belongs to the rollover',
   'H-1':
     'the agent has one port, 10250 unless told otherwise; there is no read-only one and none for health alone',
+  'K-15':
+    'the agent has no waiting bootstrap; each attempt has a key of its own, kept in memory until it is issued',
+  'K-20': 'as K-15',
+  'K-21': 'the agent asks at once and tries again; waiting for /healthz would only be later',
+  'K-23': 'requests have generated names (K-36), so there is none to be used again',
+  'K-24': 'an attempt waits 15 minutes (K-36), and another follows',
+  'K-50': 'the limits are our own (src/kube/https-transport.ts); HTTP/1.1 is enough for the API (W-1)',
+  'K-62':
+    'of the process of a kubelet, which the rollover asks about; what an agent reports is what it holds in memory',
   'T-2':
     'for pods of the API, which the agent does not run: it runs static pods, which may not refer to objects of the API',
 }

@@ -19,11 +19,11 @@ test(
   onMachine(join.credentialFromAPod),
 )
 test(
-  'T1 everything absent at once: the pod runs, the agent stays, and says what it lacks',
+  'K-5: report 1, report 2: everything absent at once (T1): the pod runs, the agent stays, and says what it lacks',
   onMachine(join.everythingAbsent),
 )
 test(
-  'T2 the control plane is a static pod, and the node that runs it joins it',
+  'report 4: the control plane is a static pod (T2), and the node that runs it joins it',
   onMachine(join.controlPlaneIsAPod),
 )
 test('T4 kill -9 and a restart of the agent leave the container alone', onMachine(join.survivesKill))

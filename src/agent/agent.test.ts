@@ -168,7 +168,7 @@ testNode('a node joins: client certificate, Node, lease, serving certificate, ku
 })
 
 testNode(
-  'K-2c: the kubeconfig is written before any certificate is there, and refers to the pair',
+  'K-2: the kubeconfig is written before any certificate is there, and refers to the pair',
   async () => {
     await machine.writeBootstrap()
     const agent = await machine.start() // nobody approves
@@ -209,26 +209,29 @@ testNode('both certificates are renewed in time, without the bootstrap credentia
 const isServingRequest = (fields: unknown) =>
   JSON.stringify(fields).startsWith('{"certificate":"kubelet-server","cause":')
 
-testNode('after a lapse the node comes back with the bootstrap credential, in the same process', async () => {
-  await cluster.start(shortLived)
-  await machine.writeBootstrap()
-  const agent = await machine.start()
-  machine.api = undefined
-  await pass(59 * minute)
-  assert.equal(agent.status().client.state, 'Valid')
-  await pass(hour)
-  assert.deepEqual([agent.status().client.state, agent.status().serving.state], ['Expired', 'Expired'])
-  assert.equal(machine.served?.getCertificate(), undefined)
-  const asked = () => machine.log.fields.filter(isServingRequest).length
-  const before = asked()
-  await pass(30 * minute)
-  assert.equal(asked(), before, 'without a client certificate the serving certificate is not asked for')
-  machine.api = server
-  await pass(90 * second)
-  assert.equal(asked(), before + 1)
-  const { client, serving, lastError } = agent.status()
-  assert.deepEqual([client.state, serving.state, lastError], ['Valid', 'Valid', undefined])
-})
+testNode(
+  'K-38: report 9: after a lapse the node comes back with the bootstrap credential, in the same process',
+  async () => {
+    await cluster.start(shortLived)
+    await machine.writeBootstrap()
+    const agent = await machine.start()
+    machine.api = undefined
+    await pass(59 * minute)
+    assert.equal(agent.status().client.state, 'Valid')
+    await pass(hour)
+    assert.deepEqual([agent.status().client.state, agent.status().serving.state], ['Expired', 'Expired'])
+    assert.equal(machine.served?.getCertificate(), undefined)
+    const asked = () => machine.log.fields.filter(isServingRequest).length
+    const before = asked()
+    await pass(30 * minute)
+    assert.equal(asked(), before, 'without a client certificate the serving certificate is not asked for')
+    machine.api = server
+    await pass(90 * second)
+    assert.equal(asked(), before + 1)
+    const { client, serving, lastError } = agent.status()
+    assert.deepEqual([client.state, serving.state, lastError], ['Valid', 'Valid', undefined])
+  },
+)
 
 testNode(
   'without rotateCertificates nothing is renewed before it lapses, and then the node comes back',
@@ -279,7 +282,7 @@ testNode('a 401 leads to a new certificate at once', async () => {
   assert.ok(machine.requests.filter(line => line.startsWith('POST /apis/certificates')).length <= 4)
 })
 
-testNode('K-72: other addresses are published and the serving certificate follows', async () => {
+testNode('K-72: report 31: other addresses are published and the serving certificate follows', async () => {
   await cluster.start()
   await machine.writeBootstrap()
   const agent = await machine.start()
@@ -339,7 +342,7 @@ testNode('a restarted agent uses what is on the disk and makes no new request', 
   assert.equal((await requestsMade()).length, 2)
 })
 
-testNode('an API server that moved is found again through the bootstrap kubeconfig', async () => {
+testNode('K-55: an API server that moved is found again through the bootstrap kubeconfig', async () => {
   await cluster.start()
   await machine.writeBootstrap()
   await machine.start()
@@ -368,14 +371,17 @@ testNode('a steady node makes only its lease requests', async () => {
   )
 })
 
-testNode('without serverTLSBootstrap the serving certificate is self-signed for the node name', async () => {
-  await cluster.start()
-  const agent = await machine.start({ serverTLSBootstrap: false })
-  assert.equal(agent.status().serving.state, 'Valid')
-  const [leaf, ca] = parseCertificatesPem(machine.served?.getCertificate()?.chain ?? '')
-  assert.deepEqual(leaf?.subjectAltName.dnsNames, ['node-a'])
-  assert.ok(ca?.basicConstraints?.ca)
-})
+testNode(
+  'K-70, K-71: without serverTLSBootstrap the serving certificate is self-signed for the node name',
+  async () => {
+    await cluster.start()
+    const agent = await machine.start({ serverTLSBootstrap: false })
+    assert.equal(agent.status().serving.state, 'Valid')
+    const [leaf, ca] = parseCertificatesPem(machine.served?.getCertificate()?.chain ?? '')
+    assert.deepEqual(leaf?.subjectAltName.dnsNames, ['node-a'])
+    assert.ok(ca?.basicConstraints?.ca)
+  },
+)
 
 testNode('H-2: the HTTPS API serves only whom the API server allows', async () => {
   await cluster.start()

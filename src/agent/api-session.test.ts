@@ -49,7 +49,7 @@ test('K-51: a new credential ends the watches of the old one and then closes its
   assert.deepEqual([seen, server.openWatches(), closed], [['a'], 0, 1])
 })
 
-test('a request under way gets its answer from the old credential before the connections close', async () => {
+test('report 93: a request under way gets its answer from the old credential before the connections close', async () => {
   const { promise, resolve } = Promise.withResolvers<void>()
   const old = inMemoryTransport(async () => {
     await promise

@@ -62,7 +62,7 @@ test('an unchanged status is reported every five minutes', async t => {
   assert.ok(reports.every(({ url }) => url.includes('/status')))
 })
 
-test('failures are retried from 0.2 s on, at the longest every 7 s, and a silent API is given up after 10 s', async t => {
+test('K-1: failures are retried from 0.2 s on, at the longest every 7 s, and a silent API is given up after 10 s', async t => {
   let mode: 'silent' | 'refuse' = 'refuse'
   const at: number[] = []
   const clock = createManualClock(0)

@@ -92,7 +92,7 @@ test('H-8: an open connection keeps its certificate, a new handshake gets the ne
   assert.notEqual((await request(port)).serial, before.serial)
 })
 
-test('H-5: without a pair the handshake ends with the alert internal_error, and works once there is one', async t => {
+test('H-5, K-77: report 88: without a pair the handshake ends with the alert internal_error, and works once there is one', async t => {
   let pair: ServingPair | undefined
   const { port } = await serve(t, () => pair)
   await assert.rejects(

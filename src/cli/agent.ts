@@ -16,14 +16,13 @@ import { systemSpawn } from '../host/spawn.ts'
 import { systemTpm } from '../host/tpm.ts'
 import { type Pkcs11Uri, parsePkcs11Uri } from '../keys/pkcs11/uri.ts'
 import { connectHttps } from '../kube/https-transport.ts'
-import type { NodeAddress } from '../kube/types.ts'
-import { parseIp } from '../x509/ip.ts'
 import { type AttestFlags, attestFlags, attestOptions } from './agent-attest.ts'
 import { type BesideFlags, besideFlags, besideOptions } from './agent-beside.ts'
 import { applyConfig } from './agent-config.ts'
 import { type DiscoveryFlags, discoveryFlags, discoveryOptions } from './agent-discovery.ts'
 import type { CommandIo } from './command-io.ts'
 import { lineLog } from './line-log.ts'
+import { nodeAddresses, parseNodeName } from './node-name-and-addresses.ts'
 import { wholeNumber } from './number-option.ts'
 import { defaultPodState } from './pod-state.ts'
 import { untilStopped } from './until-stopped.ts'
@@ -55,7 +54,7 @@ export function register(program: Command, io: CommandIo): void {
     .command('agent')
     .description('Run the node side: get, hold, renew and recover the certificates of this node.')
     .option('--config <file>', 'settings in YAML: these flags in camelCase; a flag that is given wins')
-    .option('--node <name>', 'name of the Node', hostname().toLowerCase())
+    .option('--node <name>', 'name of the Node', parseNodeName, hostname().toLowerCase())
     .option('--node-ip <ip,…>', 'addresses of the node; they become InternalIPs')
     .option('--bootstrap-kubeconfig <file>', 'credential to join with; read again at every attempt')
     .option(
@@ -110,7 +109,7 @@ async function agent(flags: AgentFlags, io: CommandIo): Promise<void> {
   const running = startAgent(
     {
       nodeName: flags.node,
-      addresses: addressesOf(flags),
+      addresses: nodeAddresses(flags.node, flags.nodeIp),
       certDirectory: flags.certDir,
       kubeconfigPath: flags.kubeconfig,
       ...(flags.bootstrapKubeconfig !== undefined && { bootstrapKubeconfigPath: flags.bootstrapKubeconfig }),
@@ -224,16 +223,4 @@ function environmentOfProcess(): Record<string, string> {
   return Object.fromEntries(
     Object.entries(process.env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   )
-}
-
-function addressesOf({ node, nodeIp }: AgentFlags): NodeAddress[] {
-  const addresses = (nodeIp ?? '').split(',').filter(Boolean)
-  for (const address of addresses) {
-    if (!parseIp(address))
-      throw new RollcallError('USAGE', `--node-ip: ${JSON.stringify(address)} is no IP address.`)
-  }
-  return [
-    ...addresses.map(address => ({ type: 'InternalIP' as const, address })),
-    { type: 'Hostname', address: node },
-  ]
 }

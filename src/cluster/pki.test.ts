@@ -48,7 +48,7 @@ test('a fresh PKI holds what kubeadm names, keys for the owner alone, and its le
   assert.deepEqual(verifyChain(chain, [pki.ca.certificate], { now, usage: 'serverAuth' }), { ok: true })
 })
 
-test('opened again, nothing is made anew; a leaf near its end and one for a new address are', async t => {
+test('report 28: opened again, nothing is made anew; a leaf near its end and one for a new address are', async t => {
   const directory = folder(t)
   const first = await open(directory)
   const again = await open(directory)

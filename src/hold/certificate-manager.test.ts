@@ -115,7 +115,7 @@ test('K-36: the gaps between immediate failures are those of the backoff', async
   manager.stop()
 })
 
-test('a lapse is answered at once with the bootstrap credential, in the same process, whatever the backoff', async () => {
+test('K-52, K-53, K-54: a lapse is answered at once with the bootstrap credential, in the same process, whatever the backoff', async () => {
   const { manager, ask, asks, clock } = await node()
   await ask().issue(24 * hour)
   await clock.advance((manager.status().deadline ?? 0) - start)
@@ -133,7 +133,7 @@ test('a lapse is answered at once with the bootstrap credential, in the same pro
   manager.stop()
 })
 
-test('without renewal the certificate is left until it lapsed, then replaced', async () => {
+test('K-3: without renewal the certificate is left until it lapsed, then replaced', async () => {
   const { manager, ask, asks, clock } = await node({ renew: false })
   await ask().issue(24 * hour)
   await clock.advance(24 * hour)
@@ -143,7 +143,7 @@ test('without renewal the certificate is left until it lapsed, then replaced', a
   manager.stop()
 })
 
-test('a 401 leads back to the bootstrap credential at once; new ones that are rejected too are replaced ever slower', async () => {
+test('K-39: report 8: a 401 leads back to the bootstrap credential at once; new ones that are rejected too are replaced ever slower', async () => {
   const { manager, ask, asks, clock } = await node()
   const gaps: number[] = []
   for (let round = 0; round < 5; round++) {
@@ -191,7 +191,7 @@ test('a 401 that speaks of an older certificate changes nothing', async () => {
   manager.stop()
 })
 
-test('a certificate that lapsed while the node was off is replaced at start', async () => {
+test('K-4, K-30: report 5: a certificate that lapsed while the node was off is replaced at start', async () => {
   const { manager, ask, make, clock } = await node()
   await ask().issue(24 * hour)
   await clock.advance(second)
@@ -204,7 +204,7 @@ test('a certificate that lapsed while the node was off is replaced at start', as
   assert.equal(clock.pending(), 0)
 })
 
-test('a forward jump of the wall clock is noticed within a minute', async () => {
+test('report 10: a forward jump of the wall clock is noticed within a minute', async () => {
   const { manager, ask, asks, clock } = await node()
   await ask().issue(24 * hour)
   clock.step(23 * hour)
@@ -216,7 +216,7 @@ test('a forward jump of the wall clock is noticed within a minute', async () => 
   manager.stop()
 })
 
-test('a backward jump makes no loop: a certificate that is not valid yet is kept and not replaced', async () => {
+test('report 15: a backward jump makes no loop: a certificate that is not valid yet is kept and not replaced', async () => {
   const { manager, ask, asks, clock } = await node()
   await ask().issue(24 * hour)
   clock.step(-1000 * hour)
@@ -264,7 +264,7 @@ test('a lifetime that the operator shortened is taken at once, though the certif
   manager.stop()
 })
 
-test('a serving certificate of a fast signer is replaced when the clock is set, and not by others that begin late', async () => {
+test('report 13: a serving certificate of a fast signer is replaced when the clock is set, and not by others that begin late', async () => {
   const { manager, ask, asks, clock } = await node({ signsWithHeld: false })
   const ahead = 3 * hour
   await ask().issue(ahead + hour, { backdate: 5 * minute - ahead })
@@ -289,7 +289,7 @@ test('a serving certificate of a fast signer is replaced when the clock is set, 
   manager.stop()
 })
 
-test('a serving certificate that begins within five minutes is waited for', async () => {
+test('report 12: a serving certificate that begins within five minutes is waited for', async () => {
   const { manager, ask, asks, clock } = await node({ signsWithHeld: false })
   await ask().issue(hour, { backdate: -4 * minute })
   await clock.advance(10 * minute)

@@ -62,7 +62,7 @@ test('K-12: the pair lies in a file with the time in its name, certificates firs
   ])
 })
 
-test('two updates in one second make two files, and the last two pairs are kept', async () => {
+test('K-14: report 95: two updates in one second make two files, and the last two pairs are kept', async () => {
   const { disk, store } = machine()
   for (const index of [0, 1, 2, 3]) await store.update(pair(index).chain, pair(index).key)
   assert.equal((await store.load())?.chain, pair(3).chain)
@@ -79,7 +79,7 @@ test('a pair that does not belong together is refused and the old one stays', as
   assert.equal((await store.load())?.chain, pair(0).chain)
 })
 
-test('a broken current pair gives way to the newest usable earlier one, also for those who read the link', async () => {
+test('K-11: report 17: a broken current pair gives way to the newest usable earlier one, also for those who read the link', async () => {
   const { disk, clock, store, log } = machine()
   for (const index of [0, 1]) {
     await clock.advance(hour)
@@ -101,7 +101,7 @@ test('a missing current, as the kubelet leaves it for a moment, is repaired', as
   assert.equal((await disk.stat(store.currentPath)).kind, 'symlink')
 })
 
-test('a current that is a regular file with a pair (a copied folder) is taken over', async () => {
+test('report 19: a current that is a regular file with a pair (a copied folder) is taken over', async () => {
   const { disk, store } = machine()
   await disk.makeDirectory(directory, 0o755)
   await disk.write(store.currentPath, pair(0).chain + pair(0).key.reveal(), { mode: 0o600 })

@@ -27,7 +27,7 @@ async function machine() {
 
 const tokenOf = ({ connection }: BootstrapCredential) => connection.bearerToken?.reveal()
 
-test('the bootstrap kubeconfig is read anew for every attempt', async () => {
+test('report 6: the bootstrap kubeconfig is read anew for every attempt', async () => {
   const { source, write } = await machine()
   const chain = createCredentialChain([source()])
   await assert.rejects(

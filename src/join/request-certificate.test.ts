@@ -104,7 +104,7 @@ test('K-36, K-37: the request has a generated name, the usages and signer of the
   await assert.rejects(waiting)
 })
 
-test('a serving request carries the names and addresses of its template', async () => {
+test('K-75: a serving request carries the names and addresses of its template', async () => {
   const { ask, bodies, answer } = desk()
   const template = {
     ...clientTemplate('n', 'Ed25519'),
@@ -149,7 +149,7 @@ test('K-40: a certificate without Approved is waited on', async () => {
   await waiting
 })
 
-test('K-40: Denied and Failed end the attempt with the reason and message given', async () => {
+test('K-40, K-41: Denied and Failed end the attempt with the reason and message given', async () => {
   for (const [type, code] of [
     ['Denied', 'CSR_DENIED'],
     ['Failed', 'CSR_FAILED'],
