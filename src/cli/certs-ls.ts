@@ -3,6 +3,7 @@ import { parseGoDuration } from '../cluster/go-duration.ts'
 import { listAll } from '../kube/client.ts'
 import { formatAge } from '../kube/time-format.ts'
 import { type CertificateSigningRequest, resources } from '../kube/types.ts'
+import { readLedger } from '../sign/served-ledger.ts'
 import { type ListedCertificate, listCertificates } from '../survey/certificate-list.ts'
 import type { CommandIo, ConnectionFlags } from './command-io.ts'
 import { addConnectionOptions } from './connect-kubeconfig.ts'
@@ -20,7 +21,9 @@ export function register(certs: Command, io: CommandIo): void {
   const ls = certs
     .command('ls')
     .alias('list')
-    .description('list the certificates that requests still hold, the one that ends first at the top')
+    .description(
+      'list the certificates that requests still hold or a ledger remembers, the one that ends first at the top',
+    )
     .option('--node <name>', 'only of this node')
   addOutputOption(addConnectionOptions(ls)).action(async (flags: LsFlags) => {
     printList(io, flags, await gather(io, flags))
@@ -51,10 +54,13 @@ function parseDays(text: string): number {
 }
 
 async function gather(io: CommandIo, flags: LsFlags): Promise<ListedCertificate[]> {
-  const { items } = await withApi(io, flags, ({ client }) =>
-    listAll<CertificateSigningRequest>(client, resources.certificateSigningRequests),
+  const [{ items }, { leaves }] = await withApi(io, flags, ({ client }) =>
+    Promise.all([
+      listAll<CertificateSigningRequest>(client, resources.certificateSigningRequests),
+      readLedger(client),
+    ]),
   )
-  const all = listCertificates(items, io.clock.now())
+  const all = listCertificates(items, io.clock.now(), leaves)
   return flags.node === undefined ? all : all.filter(({ node }) => node === flags.node)
 }
 

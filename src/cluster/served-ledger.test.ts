@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { register as registerCerts } from '../cli/certs.ts'
 import { register as registerNodes } from '../cli/nodes.ts'
 import { register as registerStatus } from '../cli/status.ts'
 import { isStatus } from '../kube/client.ts'
@@ -53,6 +54,10 @@ test('status and nodes know certificates of a served ledger after their requests
       const { items } = await cluster.admin.list<CertificateSigningRequest>(csrs)
       for (const { metadata } of items) await cluster.admin.delete(csrs, { name: metadata.name })
       assert.deepEqual(await show(), before)
+      const listed = await runCommand(registerCerts, cluster.admin, cluster.clock, 'certs', 'ls')
+      assert.match(listed.stdout, /\na +client .*\na +serving /)
+      const { exitCode } = await runCommand(registerCerts, cluster.admin, cluster.clock, 'certs', 'expiring')
+      assert.equal(exitCode, 0)
 
       await cluster.grant('no-ledger', [])
       const nobody = await cluster.as('no-ledger')

@@ -132,7 +132,8 @@ function keepNewest(node: NodeSurvey, kind: 'client' | 'serving', known: KnownCe
   if (!held || Date.parse(held.notBefore) <= Date.parse(known.notBefore)) node[kind] = known
 }
 
-function describeLeaf(leaf: Leaf, now: number): KnownCertificate {
+/** `now` in milliseconds since the epoch. */
+export function describeLeaf(leaf: Leaf, now: number): KnownCertificate {
   const { request, serialNumber, issuer } = leaf
   return {
     request: request.name,
