@@ -1,9 +1,8 @@
 // Start, memory and lists with much in the store: node bench/stored.ts [REQUESTS] [NODES]
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
-import type { KubeObject } from '../src/kube/types.ts'
 import { startRollcall, temporaryFolder } from '../test/support/rollcall-process.ts'
 import { adminSessions, get } from './admin-session.ts'
+import { csrPrefix, fillDatabase, type Make, nodePrefix } from './fill-database.ts'
 import { cpuOf, line, residentMemory, whole } from './measure.ts'
 import { requests } from './requests.ts'
 
@@ -29,14 +28,14 @@ const condition = (type: string) => ({
 })
 
 /** Answered, as most requests are that lie about. */
-const request = (index: number): KubeObject & Record<string, unknown> => ({
+const request: Make = index => ({
   kind: 'CertificateSigningRequest',
   apiVersion: 'certificates.k8s.io/v1',
   metadata: metadata(`csr-${index}`, index),
   spec: asked.csr.spec,
   status: { conditions: [condition('Approved')], certificate: asked.csr.spec.request },
 })
-const node = (index: number): KubeObject & Record<string, unknown> => ({
+const node: Make = index => ({
   kind: 'Node',
   apiVersion: 'v1',
   metadata: { ...metadata(`node-${index}`, index), labels: { 'kubernetes.io/hostname': `node-${index}` } },
@@ -48,32 +47,15 @@ const node = (index: number): KubeObject & Record<string, unknown> => ({
   },
 })
 
-/** Writes straight into the database of a server that does not run. */
-function fill(path: string): void {
-  const database = new DatabaseSync(path)
-  let revision = Number(database.prepare('SELECT revision FROM last').get()?.revision)
-  const put = database.prepare('INSERT INTO entries VALUES (?, ?, ?, ?, NULL)')
-  const putAll = (prefix: string, count: number, of: (index: number) => KubeObject) => {
-    for (let index = 0; index < count; index += 1) {
-      const object = of(index)
-      revision += 1
-      put.run(`${prefix}${object.metadata.name}`, Buffer.from(JSON.stringify(object)), revision, revision)
-    }
-  }
-  database.exec('BEGIN')
-  putAll('registry/certificates.k8s.io/certificatesigningrequests/', REQUESTS, request)
-  putAll('registry/core/nodes/', NODES, node)
-  database.prepare('UPDATE last SET revision = ?').run(revision)
-  database.exec('COMMIT')
-  database.close()
-}
-
 const folder = temporaryFolder()
 const program = ['server', '--no-controllers', '--dir', folder.path, '--port', '0']
 const first = startRollcall(program)
 await first.ready
 await first.stop()
-fill(join(folder.path, 'state.db'))
+fillDatabase(join(folder.path, 'state.db'), {
+  [csrPrefix]: { count: REQUESTS, make: request },
+  [nodePrefix]: { count: NODES, make: node },
+})
 const server = startRollcall(program)
 await server.ready
 const serverProcess = server.child.pid ?? 0

@@ -1,6 +1,7 @@
 /** Garbage collection: what is owned goes with its last owner, or is orphaned, or holds its owner up. */
 import { isDeepStrictEqual } from 'node:util'
 import type { OwnerReference } from '../kube/types.ts'
+import type { Timer } from '../ports.ts'
 import {
   type Collector,
   collect,
@@ -19,28 +20,51 @@ import { sharedObject } from './stored-object.ts'
 /** Only what holds one of these is parsed: hardly any object does. */
 const marks = [orphanFinalizer, foregroundFinalizer].map(finalizer => Buffer.from(`"${finalizer}"`))
 
-/** Follows all writes, and first goes through all that is there: the last run may have ended half way. Returns its end. */
+/** Objects looked at in one go: each value may have to be read from the disk, and nobody is answered meanwhile. */
+const lookedAtOnce = 500
+
+/**
+ * Follows all writes, and first goes through all that is there: the last run may have ended half way. Until it is through,
+ * writes wait, because who depends on whom is not known. Returns its end.
+ */
 export function startOwnerLifecycle(options: OwnerLifecycleOptions): () => void {
-  const { store, log } = options
+  const { store, clock, log } = options
   const index = new OwnerIndex()
   const collector: Collector = { ...options, index }
-  const run = (key: string, work: Promise<void>) => {
-    work.catch((error: unknown) =>
+  const works: Work[] = []
+  let waiting: Omit<StoreEvent, 'revision'>[] | undefined = []
+  let timer: Timer | undefined
+  const run = ({ key, work }: Work) => {
+    work().catch((error: unknown) =>
       log.warn('an object could not be deleted with its owner', { key, error: String(error) }),
     )
   }
-  const { items } = store.list('registry/')
-  const works: Work[] = []
-  // In one go: each value may have to be read from the disk.
-  for (const current of items) {
-    index.changed(current.key, undefined, current)
-    works.push(...worksOf(collector, { key: current.key, current }))
-  }
-  for (const { key, work } of works) run(key, work())
-  return store.watch('registry/', store.revision, event => {
+  const follow = (event: Omit<StoreEvent, 'revision'>) => {
     index.changed(event.key, event.previous, event.current)
-    for (const { key, work } of worksOf(collector, event)) run(key, work())
+    return worksOf(collector, event)
+  }
+  const stopWatching = store.watch('registry/', store.revision, event => {
+    if (waiting) waiting.push(event)
+    else follow(event).forEach(run)
   })
+  const { items } = store.list('registry/')
+  const lookFrom = (from: number) => {
+    for (const current of items.slice(from, from + lookedAtOnce))
+      works.push(...follow({ key: current.key, current }))
+    if (from + lookedAtOnce < items.length) {
+      timer = clock.after(0, () => lookFrom(from + lookedAtOnce))
+      return
+    }
+    const events = waiting ?? []
+    waiting = undefined
+    works.splice(0).forEach(run)
+    for (const event of events) follow(event).forEach(run)
+  }
+  lookFrom(0)
+  return () => {
+    timer?.cancel()
+    stopWatching()
+  }
 }
 
 interface Work {

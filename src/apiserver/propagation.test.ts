@@ -139,3 +139,21 @@ test('a namespace goes with its content, whatever the policy', async () => {
     )
   }
 })
+
+test('what is deleted while a thousand objects are gone through at start takes its dependents along', async () => {
+  const { api, create } = await family()
+  const owner = await create(maps, 'owner')
+  for (let index = 0; index < 1000; index++) await create(maps, `other-${index}`)
+  await create(maps, 'zebra', owner)
+  await api.api.close()
+  const restarted = smallApi({ store: api.store })
+  const isThere = () => api.store.get('registry/core/configmaps/default/zebra') !== undefined
+  await restarted.call('DELETE', `${maps}/owner`)
+  await settled()
+  assert.equal(isThere(), true)
+  for (let portion = 0; portion < 3; portion++) await restarted.clock.advance(0)
+  await settled()
+  assert.equal(isThere(), false)
+  await restarted.api.close()
+  assert.equal(restarted.clock.pending(), 0)
+})
