@@ -17,6 +17,8 @@ import {
 } from '../src/keys/tpm/public-area.ts'
 import type { MadeKey, Tpm } from '../src/keys/tpm/tpm.ts'
 import { TpmError } from '../src/keys/tpm/tpm-error.ts'
+import { eventually } from './support/eventually.ts'
+import { freePort } from './support/free-port.ts'
 import { type SoftwareTpm, startSwtpm, whyNoSwtpm } from './support/swtpm.ts'
 
 suite('the TPM client, on a software TPM', { skip: whyNoSwtpm() }, () => {
@@ -176,6 +178,17 @@ suite('the TPM client, on a software TPM', { skip: whyNoSwtpm() }, () => {
       answers.map(({ length }) => length),
       lengths,
     )
+  })
+
+  test('a TPM is reached over TCP too', async () => {
+    const remote = await startSwtpm(await freePort())
+    try {
+      const tpm = await eventually('it listens', () => remote.open().catch(() => undefined))
+      assert.equal((await tpm.getRandom(32)).length, 32)
+      tpm.close()
+    } finally {
+      await remote.remove()
+    }
   })
 
   test('a TPM whose endorsement hierarchy has a password says so', async () => {

@@ -27,7 +27,8 @@ process.on('exit', () => {
   for (const child of leftovers) child.kill('SIGKILL')
 })
 
-export async function startSwtpm(): Promise<SoftwareTpm> {
+/** `port`: its data port on 127.0.0.1; absent: a unix socket. */
+export async function startSwtpm(port?: number): Promise<SoftwareTpm> {
   const folder = temporaryFolder()
   const socket = join(folder.path, 'tpm.sock')
   const state = join(folder.path, 'state')
@@ -39,7 +40,8 @@ export async function startSwtpm(): Promise<SoftwareTpm> {
       'swtpm',
       [
         ...['socket', '--tpm2', '--tpmstate', `dir=${state}`, '--flags', 'not-need-init,startup-clear'],
-        ...['--server', `type=unixio,path=${socket}`, '--ctrl', `type=unixio,path=${socket}.ctrl`],
+        ...['--ctrl', `type=unixio,path=${socket}.ctrl`],
+        ...['--server', port === undefined ? `type=unixio,path=${socket}` : `type=tcp,port=${port}`],
       ],
       { stdio: 'ignore' },
     )
@@ -47,7 +49,7 @@ export async function startSwtpm(): Promise<SoftwareTpm> {
     const ended = new Promise<void>(resolve => child.once('exit', () => resolve()))
     void ended.then(() => leftovers.delete(child))
     running = { child, ended }
-    await eventually('the TPM listens', () => existsSync(socket))
+    await eventually('the TPM listens', () => existsSync(port === undefined ? socket : `${socket}.ctrl`))
   }
   async function unplug(): Promise<void> {
     running?.child.kill('SIGTERM')
@@ -55,10 +57,11 @@ export async function startSwtpm(): Promise<SoftwareTpm> {
     running = undefined
   }
 
+  const place = port === undefined ? `unix:${socket}` : `tcp:127.0.0.1:${port}`
   await plug()
   return {
-    place: `unix:${socket}`,
-    open: async () => createTpm(await systemTpm(`unix:${socket}`), systemClock),
+    place,
+    open: async () => createTpm(await systemTpm(place), systemClock),
     plug,
     unplug,
     async remove() {

@@ -34,7 +34,11 @@ const mostTries = 8
 export function commandSender(channel: TpmChannel, clock: Clock): SendCommand {
   let before: Promise<unknown> = Promise.resolve()
   const exchange = (bytes: Uint8Array) =>
-    withTimeout(clock, patience, channel.exchange(bytes), () => lost('it gives no answer'))
+    withTimeout(clock, patience, channel.exchange(bytes), () => {
+      // What it answers later would be taken for the answer to the next command.
+      channel.close()
+      return lost('it gives no answer')
+    })
   async function send(command: TpmCommand): Promise<TpmResponse> {
     const bytes = encodeCommand(command)
     for (let tries = 1; ; tries++) {
