@@ -12,6 +12,7 @@ const benchmarks = [
   'api.ts',
   'certificates.ts',
   'stored.ts',
+  'old-requests.ts',
   'watches.ts',
   'up.ts',
   'fleet.ts',
