@@ -2,9 +2,11 @@ import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { chmodSync, chownSync, lstatSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
-import { type BesideKubelet, startBesideKubelet } from './support/beside-kubelet.ts'
+import { type BesideKubelet, curlAsNobody, startBesideKubelet } from './support/beside-kubelet.ts'
 import { type Kubectl, kubectl, noKubectl, noOldKubectl, oldKubectl } from './support/kubectl.ts'
 import { type RollcallProcess, runRollcall } from './support/rollcall-process.ts'
+
+const notRoot = process.getuid?.() !== 0 && 'needs root'
 
 // kubectl plays the kubelet: both are client-go, and this kubeconfig is the kubelet's.
 describe('beside a kubelet in exec mode', { skip: noKubectl }, () => {
@@ -84,6 +86,14 @@ describe('beside a kubelet in exec mode', { skip: noKubectl }, () => {
     } finally {
       chmodSync(node.in('run'), 0o700)
     }
+  })
+
+  test('attack: another user of the machine gets nothing from the socket', { skip: notRoot }, () => {
+    const url = 'http://agent/v1/credential'
+    const refused = curlAsNobody(['--unix-socket', node.socket, url])
+    assert.deepEqual(refused, { code: 7, stdout: '' }, 'curl: cannot connect')
+    for (const file of ['agent/pki/kubelet-client-current.pem', 'agent/kubelet/kubelet-serving.pem'])
+      assert.equal(curlAsNobody([`file://${node.in(file)}`]).code, 37, 'curl: cannot read the file')
   })
 
   test('the serving pair is one file of root’s that holds certificate and key', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import { connect } from 'node:tls'
-import { type BesideKubelet, startBesideKubelet } from './support/beside-kubelet.ts'
+import { type BesideKubelet, curlAsNobody, startBesideKubelet } from './support/beside-kubelet.ts'
 import { eventually } from './support/eventually.ts'
 import { freePort } from './support/free-port.ts'
 import { type Kubectl, kubectl, noKubectl, noOldKubectl, oldKubectl } from './support/kubectl.ts'
@@ -10,6 +10,7 @@ import type { RollcallProcess } from './support/rollcall-process.ts'
 import { softHsm, whyNoSoftHsm, whyNoTokenTls } from './support/softhsm.ts'
 
 // kubectl plays the kubelet: both are client-go, and this kubeconfig is the kubelet's.
+const notRoot = process.getuid?.() !== 0 && 'needs root'
 const skip = noKubectl || whyNoSoftHsm() || whyNoTokenTls()
 
 describe('beside a kubelet in proxy mode, with the key in a token', { skip }, () => {
@@ -101,6 +102,21 @@ describe('beside a kubelet in proxy mode, with the key in a token', { skip }, ()
     await kubelet.ok('get node node-a -o name')
     assert.deepEqual(
       audited().filter(({ requestURI }) => requestURI.includes('attack=1')),
+      [],
+    )
+  })
+
+  test('attack: an unprivileged process, and with it a pod with hostNetwork, gets 401', {
+    skip: notRoot,
+  }, () => {
+    const url = `https://127.0.0.1:${port}/api/v1/nodes?attack=3`
+    const ask = ['-k', '-o', '/dev/null', '-w', '%{http_code}']
+    assert.deepEqual(curlAsNobody([...ask, url]), { code: 0, stdout: '401' })
+    const guess = ['-H', 'Authorization: Bearer AAAA', '-H', 'X-Remote-User: admin']
+    assert.deepEqual(curlAsNobody([...ask, ...guess, url]), { code: 0, stdout: '401' })
+    assert.equal(curlAsNobody([`file://${node.in('agent/kubelet/proxy-token')}`]).code, 37)
+    assert.deepEqual(
+      audited().filter(({ requestURI }) => requestURI.includes('attack=3')),
       [],
     )
   })

@@ -1,5 +1,16 @@
+import { spawnSync } from 'node:child_process'
+import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import { type RollcallProcess, startRollcall, temporaryFolder } from './rollcall-process.ts'
+
+/** `curl` as a process that is nobody's: what it prints, and its exit code. */
+export function curlAsNobody(args: string[]): { code: number | null; stdout: string } {
+  const nobody = ['--reuid', '65534', '--regid', '65534', '--clear-groups']
+  const { status, stdout } = spawnSync('setpriv', [...nobody, 'curl', '-s', '--max-time', '10', ...args], {
+    encoding: 'utf8',
+  })
+  return { code: status, stdout }
+}
 
 /** A control plane and, beside it, the agent of a kubelet that the test plays. */
 export interface BesideKubelet {
@@ -19,6 +30,8 @@ export async function startBesideKubelet(
 ): Promise<BesideKubelet> {
   const folder = temporaryFolder()
   const at = (name: string) => join(folder.path, name)
+  // As /run and /var/lib are: what is to be closed closes itself.
+  chmodSync(folder.path, 0o755)
   const server = startRollcall(['server', '--dir', at('server'), '--port', '0', '--cert-lifetime', lifetime])
   const running = new Set<RollcallProcess>([server])
   const stop = async () => {
