@@ -6,6 +6,7 @@ import { Seats } from '../src/apiserver/fairness/seats.ts'
 import { createApiMetrics } from '../src/apiserver/metrics/prometheus.ts'
 import { allResources } from '../src/apiserver/resources/index.ts'
 import { createMemoryStore } from '../src/apiserver/storage/memory-store.ts'
+import { attestationMetrics } from '../src/controller/attestation/metrics.ts'
 import { controllerMetrics } from '../src/controller/metrics.ts'
 import type { Clock } from '../src/ports.ts'
 
@@ -47,6 +48,7 @@ export async function documentedMetrics(): Promise<DocumentedMetric[]> {
     authorities: {},
     certificateLifetimeSeconds: 0,
   })
+  attestationMetrics(registries.controllers)
   const view = { usableUntil: () => undefined, status: () => ({ failures: 0 }) }
   createAgentMetrics(stopped, view, view, registries.agent)
   const store = createMemoryStore({ clock: stopped })

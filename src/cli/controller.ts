@@ -113,6 +113,7 @@ async function controller(flags: ControllerFlags, io: CommandIo): Promise<void> 
         client: api.client,
         log,
         firstUse: flags.attestFirstUse,
+        ...(metrics && { metrics: metrics.registry }),
       }))
     const running = startControllers({
       client: api.client,

@@ -1,8 +1,10 @@
 import { InvalidArgumentError } from 'commander'
+import type { Registry } from 'prom-client'
 import { type RunningServer, serve } from '../apiserver/http/server.ts'
 import { startRepeatedWork } from '../cluster/repeated-work.ts'
 import { endpointCertificate, endpointLifetime } from '../controller/attestation/endpoint-certificate.ts'
 import { attestationHandler } from '../controller/attestation/handler.ts'
+import { attestationMetrics } from '../controller/attestation/metrics.ts'
 import { publishEndpoint } from '../controller/attestation/publish-endpoint.ts'
 import { createAttestation } from '../controller/attestation/service.ts'
 import { RollcallError } from '../errors.ts'
@@ -35,6 +37,8 @@ export interface AttestationPorts {
   random: Random
   log: Log
   firstUse?: boolean
+  /** Where answers are counted; absent: nowhere. */
+  metrics?: Registry
 }
 
 /** Milliseconds between two looks at the CA when it could not sign. */
@@ -61,7 +65,8 @@ export async function serveAttestation(
     const pair = await endpointCertificate(ca, listen.name, clock.now(), random)
     return { ...pair, clientCertificateAuthorities: certificateAuthority }
   }
-  const handle = attestationHandler(createAttestation(ports), { clock, log })
+  const count = ports.metrics && attestationMetrics(ports.metrics)
+  const handle = attestationHandler(createAttestation(ports), { clock, log, ...(count && { count }) })
   const api = { handle, beginShutdown() {}, async close() {} }
   const tls = await tlsBy(first)
   const server: RunningServer = await serve({ api, host: listen.host, port: listen.port, tls, clock, log })

@@ -1,5 +1,7 @@
+import type { Registry } from 'prom-client'
 import type { Api } from '../apiserver/api.ts'
 import { attestationHandler, isAttestation } from '../controller/attestation/handler.ts'
+import { attestationMetrics } from '../controller/attestation/metrics.ts'
 import { createAttestation } from '../controller/attestation/service.ts'
 import type { Clock, Log, Random } from '../ports.ts'
 import { identities } from './identities.ts'
@@ -10,9 +12,11 @@ export async function withAttestation(
   api: Api,
   loopback: LoopbackOptions,
   ports: { clock: Clock; random: Random; log: Log },
+  metrics: Registry,
 ): Promise<Api> {
   const client = await loopbackClient(identities.controllers, loopback)
-  const attest = attestationHandler(createAttestation({ ...ports, client }), ports)
+  const count = attestationMetrics(metrics)
+  const attest = attestationHandler(createAttestation({ ...ports, client }), { ...ports, count })
   return {
     ...api,
     handle: (request, peer) => (isAttestation(request) ? attest(request, peer) : api.handle(request, peer)),

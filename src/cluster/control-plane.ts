@@ -142,7 +142,7 @@ async function start(
   const client = await loopbackClient(identities.apiserver, loopback)
   const door = dashboardDoor(api)
   const health = watchedHealth(door.api, clock)
-  const served = await withAttestation(health.api, loopback, options)
+  const served = await withAttestation(health.api, loopback, options, metrics)
   const running = await listen(served, pki, trust, options, cleanups)
   const server = `https://${options.bind.includes(':') ? `[${options.bind}]` : options.bind}:${running.port}`
   await seedCluster(client, reader, { server, port: running.port, trust }, options)

@@ -13,6 +13,7 @@ import { type AttestedCluster, attestedCluster, newKey } from '../../testing/att
 import { calm, nodeStatusPolicy, onCluster } from '../../testing/controlled-cluster.ts'
 import { sha256Hex } from '../../x509/fingerprint.ts'
 import { attestationHandler } from './handler.ts'
+import type { AttestationResult } from './metrics.ts'
 
 /** A machine with a registered key. */
 const machineWith = (signer: PrivateKeySigner) =>
@@ -208,7 +209,9 @@ test(
 test(
   'over HTTP: what is no message is refused as such, nothing else is told, and one address cannot ask without end',
   attesting(async cluster => {
-    const handle = attestationHandler(cluster.service, { clock: cluster.clock, log: silentLog })
+    const counted: AttestationResult[] = []
+    const count = (result: AttestationResult) => counted.push(result)
+    const handle = attestationHandler(cluster.service, { clock: cluster.clock, log: silentLog, count })
     const peer = { remoteAddress: '10.0.0.66' }
     const post = async (url: string, body: unknown, method = 'POST') => {
       const text = typeof body === 'string' ? body : JSON.stringify(body)
@@ -227,6 +230,7 @@ test(
     const statuses = []
     for (let times = 0; times < 610; times++) statuses.push(await post(attestationPaths.begin, {}))
     assert.equal(statuses.at(-1), 429)
+    assert.deepEqual(new Set(counted), new Set(['MALFORMED', 'NOT_PROVEN', 'BUSY']))
   }),
 )
 
