@@ -71,6 +71,7 @@ import { e14 } from './checks/e14-issuer-not-trusted.ts'
 import { e15 } from './checks/e15-identity-taken.ts'
 import { e17 } from './checks/e17-no-rotation.ts'
 import { e18 } from './checks/e18-rotation-overdue.ts'
+import { e19 } from './checks/e19-life-too-short.ts'
 import { e20 } from './checks/e20-node-authorizer-off.ts'
 import { e21 } from './checks/e21-kubeconfig-files-missing.ts'
 import { g01 } from './checks/g01-no-serving-certificate.ts'
@@ -88,6 +89,7 @@ import { i02 } from './checks/i02-kubeconfig-ca-stale.ts'
 import { i03 } from './checks/i03-root-ca-unpublished.ts'
 import { i05 } from './checks/i05-join-path-stale.ts'
 import { i09 } from './checks/i09-bundle-garbage.ts'
+import { i10 } from './checks/i10-bundle-form.ts'
 import { i11 } from './checks/i11-ca-ends.ts'
 import { i12 } from './checks/i12-api-servers-differ.ts'
 import { i14 } from './checks/i14-extension-api-unavailable.ts'
@@ -172,6 +174,7 @@ export const allChecks: readonly Check[] = [
   e15,
   e17,
   e18,
+  e19,
   e20,
   e21,
   g01,
@@ -189,6 +192,7 @@ export const allChecks: readonly Check[] = [
   i03,
   i05,
   i09,
+  i10,
   i11,
   i12,
   i14,

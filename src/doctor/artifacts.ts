@@ -20,6 +20,8 @@ export interface PublishedRoot {
   namespace: string
   /** Certificates in PEM, everything else left out; absent: the namespace has no kube-root-ca.crt. */
   pem?: string
+  /** What there is beside plain PEM, in words. */
+  oddities?: string[]
 }
 
 /** ConfigMap kube-public/cluster-info, the kubeconfig that a joining node starts from. */

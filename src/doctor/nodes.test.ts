@@ -7,6 +7,7 @@ import { type ConfigMap, type KubeNode, type Lease, resources } from '../kube/ty
 import { seededRandom } from '../testing/seeded-random.ts'
 import {
   type ExaminedCluster,
+  onCluster,
   onFleet,
   onQuietCluster,
   serverCertificate,
@@ -205,5 +206,15 @@ test(
     await cluster.start({ only: ['signing'] })
     for (let n = 0; n < 1000; n++) await cluster.makeRequest(`old-${n}`)
     await cluster.finds('Z02')
+  }),
+)
+
+test(
+  'E19: certificates of an hour',
+  onCluster(async cluster => {
+    await cluster.start({ certificateLifetimeSeconds: 3600 })
+    await cluster.join('worker-1', '10.0.0.11')
+    const { findings } = await cluster.finds('E19')
+    assert.match(findings[0]?.evidence[0]?.value ?? '', /^lives for (60m|65m|1h)/)
   }),
 )

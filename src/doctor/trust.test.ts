@@ -150,3 +150,16 @@ test(
     assert.deepEqual((await cluster.examine({ ownCertificate: own })).findings, [])
   }),
 )
+
+test(
+  'I10: a bundle out of an editor',
+  onFleet(async cluster => {
+    await publish(cluster, `\uFEFF# our CA\r\n${cluster.ca.pem}`)
+    const { findings } = await cluster.finds('I10')
+    assert.deepEqual(findings[0]?.evidence.map(({ value }) => value).slice(0, 3), [
+      'it begins with a byte order mark',
+      'it has carriage returns',
+      'there is text beside the PEM blocks',
+    ])
+  }),
+)

@@ -21,8 +21,26 @@ export async function listRootCertificates(client: KubeClient): Promise<Publishe
     .filter(({ status }) => status?.phase !== 'Terminating')
     .map(({ metadata: { name } }) => {
       const pem = byNamespace.get(name)
-      return { namespace: name, ...(pem !== undefined && { pem: certificatesOnly(pem) }) }
+      if (pem === undefined) return { namespace: name }
+      const oddities = odditiesOf(pem)
+      return { namespace: name, pem: certificatesOnly(pem), ...(oddities.length > 0 && { oddities }) }
     })
+}
+
+/** Characters that a bundle has at most before parsers and pods mind. */
+const longest = 512 * 1024
+
+/** What some parsers refuse, in words; never what stands there. */
+function odditiesOf(pem: string): string[] {
+  const between = pem
+    .replaceAll(/-----BEGIN [A-Z ]+-----[\s\S]*?-----END [A-Z ]+-----/g, '')
+    .replace('\uFEFF', '')
+  return [
+    ...(pem.startsWith('\uFEFF') ? ['it begins with a byte order mark'] : []),
+    ...(pem.includes('\r') ? ['it has carriage returns'] : []),
+    ...(between.trim() === '' ? [] : ['there is text beside the PEM blocks']),
+    ...(pem.length > longest ? [`it is ${pem.length} characters long`] : []),
+  ]
 }
 
 /** The blocks CERTIFICATE of a text. Keys that somebody put beside them are left out, as is all that is no PEM. */
