@@ -94,13 +94,13 @@ function begin(
   })
   const answer = new Promise<IncomingMessage>((resolve, reject) => {
     sent.once('response', response => {
-      response.setTimeout(BODY_TIMEOUT, () => response.destroy(new Error('the answer stopped coming')))
+      response.setTimeout(BODY_TIMEOUT)
       resolve(response)
     })
     // Also after the answer has begun, when nobody waits here any more.
     sent.on('error', reject)
   })
-  sent.setTimeout(HEADERS_TIMEOUT, () => sent.destroy(new Error('no answer in time')))
+  sent.setTimeout(HEADERS_TIMEOUT, () => sent.destroy(new Error('no answer, or no more of it, in time')))
   sent.end(body)
   return { sent, answer }
 }
