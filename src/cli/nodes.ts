@@ -7,6 +7,7 @@ import type { CommandIo, ConnectionFlags } from './command-io.ts'
 import { addConnectionOptions } from './connect-kubeconfig.ts'
 import { addOutputOption, type OutputFormat, print } from './output.ts'
 import { printable } from './printable.ts'
+import { addWatchOption, shownAgain } from './shown-again.ts'
 import { gatherSurvey } from './status.ts'
 import { alignColumns, type Column, formatTable } from './table.ts'
 import { withApi } from './with-api.ts'
@@ -16,23 +17,27 @@ export function register(program: Command, io: CommandIo): void {
     .command('nodes')
     .argument('[name]', 'only this node, in detail')
     .description('show the nodes and the certificates they were given')
-  addOutputOption(addConnectionOptions(command)).action(
-    async (name: string | undefined, flags: ConnectionFlags & { output: OutputFormat }) => {
-      const survey = await withApi(io, flags, ({ client }) => gatherSurvey(client, io.clock.now()))
-      const now = io.clock.now()
-      if (name === undefined) {
-        print(io, flags.output, {
-          text: wide => formatTable(columns(now), survey.nodes, wide),
-          value: survey.nodes,
-        })
-        return
-      }
-      const node = survey.nodes.find(node => node.name === name)
-      if (!node)
-        throw new RollcallError('API_STATUS', `there is no node ${JSON.stringify(name)}; see rollcall nodes`)
-      print(io, flags.output, { text: () => formatNode(node, now), value: node })
-    },
+  addWatchOption(addOutputOption(addConnectionOptions(command))).action(
+    (name: string | undefined, flags: ConnectionFlags & { output: OutputFormat; watch?: boolean }) =>
+      withApi(io, flags, ({ client }) =>
+        shownAgain(io, flags.watch, async () => {
+          const survey = await gatherSurvey(client, io.clock.now())
+          show(io, flags.output, survey.nodes, name)
+        }),
+      ),
   )
+}
+
+function show(io: CommandIo, output: OutputFormat, nodes: NodeSurvey[], name: string | undefined): void {
+  const now = io.clock.now()
+  if (name === undefined) {
+    print(io, output, { text: wide => formatTable(columns(now), nodes, wide), value: nodes })
+    return
+  }
+  const node = nodes.find(node => node.name === name)
+  if (!node)
+    throw new RollcallError('API_STATUS', `there is no node ${JSON.stringify(name)}; see rollcall nodes`)
+  print(io, output, { text: () => formatNode(node, now), value: node })
 }
 
 function columns(now: number): Column<NodeSurvey>[] {

@@ -9,6 +9,7 @@ import type { CommandIo, ConnectionFlags } from './command-io.ts'
 import { addConnectionOptions } from './connect-kubeconfig.ts'
 import { addOutputOption, type OutputFormat, print } from './output.ts'
 import { printable } from './printable.ts'
+import { addWatchOption, shownAgain } from './shown-again.ts'
 import { alignColumns } from './table.ts'
 import { withApi } from './with-api.ts'
 
@@ -16,15 +17,17 @@ export function register(program: Command, io: CommandIo): void {
   const command = program
     .command('status')
     .description('show nodes, their certificates, and requests that wait')
-  addOutputOption(addConnectionOptions(command)).action(
-    async (flags: ConnectionFlags & { output: OutputFormat }) => {
-      await withApi(io, flags, async ({ client, server }) => {
-        const survey = await gatherSurvey(client, io.clock.now())
-        print(io, flags.output, {
-          text: () => formatStatus(survey, server, io.clock.now()),
-          value: { server, ...survey },
-        })
-      })
+  addWatchOption(addOutputOption(addConnectionOptions(command))).action(
+    async (flags: ConnectionFlags & { output: OutputFormat; watch?: boolean }) => {
+      await withApi(io, flags, ({ client, server }) =>
+        shownAgain(io, flags.watch, async () => {
+          const survey = await gatherSurvey(client, io.clock.now())
+          print(io, flags.output, {
+            text: () => formatStatus(survey, server, io.clock.now()),
+            value: { server, ...survey },
+          })
+        }),
+      )
     },
   )
 }

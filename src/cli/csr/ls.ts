@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { listAll } from '../../kube/client.ts'
+import { type KubeClient, listAll } from '../../kube/client.ts'
 import { formatAge } from '../../kube/time-format.ts'
 import { type CertificateSigningRequest, resources } from '../../kube/types.ts'
 import { isUndecided } from '../../survey/cluster-survey.ts'
@@ -8,6 +8,7 @@ import { namesIn } from '../../survey/requested-names.ts'
 import type { CommandIo, ConnectionFlags } from '../command-io.ts'
 import { addConnectionOptions } from '../connect-kubeconfig.ts'
 import { addOutputOption, type OutputFormat, print } from '../output.ts'
+import { addWatchOption, shownAgain } from '../shown-again.ts'
 import { type Column, formatTable } from '../table.ts'
 import { withApi } from '../with-api.ts'
 import { signerNamed, signerShown } from './requests.ts'
@@ -18,6 +19,7 @@ interface LsFlags extends ConnectionFlags {
   requester?: string
   node?: string
   pending?: boolean
+  watch?: boolean
 }
 
 export function register(csr: Command, io: CommandIo): void {
@@ -29,20 +31,28 @@ export function register(csr: Command, io: CommandIo): void {
     .option('--requester <user>', 'only by this user')
     .option('--node <name>', 'only for this node')
     .option('--pending', 'only those that nobody decided yet')
-  addOutputOption(addConnectionOptions(command)).action(async (flags: LsFlags) => {
-    const { items } = await withApi(io, flags, ({ client }) =>
-      listAll<CertificateSigningRequest>(client, resources.certificateSigningRequests, {
-        ...(flags.signer && { fieldSelector: `spec.signerName=${signerNamed(flags.signer)}` }),
-      }),
-    )
-    const now = io.clock.now()
-    const chosen = items
-      .filter(item => matches(item, flags))
-      .sort((a, b) => createdAt(a, now) - createdAt(b, now) || (keyOf(a) < keyOf(b) ? -1 : 1))
-    print(io, flags.output, {
-      text: wide => formatTable(columns(now), chosen, wide),
-      value: { apiVersion: 'v1', kind: 'List', items: chosen },
-    })
+  addWatchOption(addOutputOption(addConnectionOptions(command))).action((flags: LsFlags) =>
+    withApi(io, flags, ({ client }) =>
+      shownAgain(io, flags.watch, async () => show(io, flags, await listed(client, flags))),
+    ),
+  )
+}
+
+async function listed(client: KubeClient, { signer }: LsFlags): Promise<CertificateSigningRequest[]> {
+  const { items } = await listAll<CertificateSigningRequest>(client, resources.certificateSigningRequests, {
+    ...(signer && { fieldSelector: `spec.signerName=${signerNamed(signer)}` }),
+  })
+  return items
+}
+
+function show(io: CommandIo, flags: LsFlags, items: readonly CertificateSigningRequest[]): void {
+  const now = io.clock.now()
+  const chosen = items
+    .filter(item => matches(item, flags))
+    .sort((a, b) => createdAt(a, now) - createdAt(b, now) || (keyOf(a) < keyOf(b) ? -1 : 1))
+  print(io, flags.output, {
+    text: wide => formatTable(columns(now), chosen, wide),
+    value: { apiVersion: 'v1', kind: 'List', items: chosen },
   })
 }
 
