@@ -42,7 +42,7 @@ export function startRolloverController(options: RolloverControllerOptions): { s
     while (!signal.aborted) {
       let active = 0
       try {
-        const rotations = (await options.objects.list()).filter(isUnderWay)
+        const rotations = inCharge((await options.objects.list()).filter(isUnderWay))
         active = rotations.length
         for (const rotation of rotations) if (!signal.aborted) await turnOf(rotation, options)
         await options.rest()
@@ -64,6 +64,14 @@ export function startRolloverController(options: RolloverControllerOptions): { s
 function isUnderWay({ status }: CARotationObject): boolean {
   const phase = (status?.state as { phase?: Phase } | undefined)?.phase
   return phase === undefined || !finalPhases.has(phase)
+}
+
+/** An emergency takes over from what else is under way for its role. */
+function inCharge(rotations: readonly CARotationObject[]): CARotationObject[] {
+  const emergencies = new Set(
+    rotations.filter(({ spec }) => spec.reason === 'Compromise').map(({ spec }) => spec.role),
+  )
+  return rotations.filter(({ spec }) => spec.reason === 'Compromise' || !emergencies.has(spec.role))
 }
 
 async function turnOf(rotation: CARotationObject, options: RolloverControllerOptions): Promise<void> {

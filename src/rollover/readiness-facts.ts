@@ -38,7 +38,8 @@ export function consumerOf({ spec, status }: TrustConsumerObject, role: TrustRol
     roles: spec.roles,
     instance,
     lastSeen: Date.parse(status?.lastSeen ?? '') || 0,
-    orderable: node !== undefined && proof !== undefined,
+    // An API server is told by its own state.
+    orderable: kind === 'APIServer' || (node !== undefined && proof !== undefined),
     reloads: kind !== 'Pod' && kind !== 'External',
     ...(node !== undefined && { node }),
     ...(status?.state === 'Gone' && { gone: true }),

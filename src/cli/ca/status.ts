@@ -22,20 +22,20 @@ export function register(ca: Command, io: CommandIo): void {
     .option('--watch', 'go on until it is over')
   addOutputOption(addConnectionOptions(command)).action(
     async (name: string | undefined, flags: ConnectionFlags & { output: OutputFormat; watch?: boolean }) => {
-      await withApi(io, flags, async ({ client }) => {
-        let shown = ''
-        for (;;) {
-          const { items } = await listAll<CARotationObject>(client, caRotation.ref)
-          const rotations =
-            name === undefined ? items : items.filter(({ metadata }) => metadata.name === name)
-          const text = name === undefined ? table(rotations) : rotations.map(details).join('')
-          if (text !== shown)
-            print(io, flags.output, { text: () => text || 'there is no such rotation\n', value: rotations })
-          shown = text
-          if (!flags.watch || rotations.every(({ status }) => over.has(status?.phase ?? ''))) return
-          await sleep(io.clock, lookEvery)
-        }
-      })
+      let shown = ''
+      for (;;) {
+        // A connection that lasted would go on presenting the certificate of before, which the rotation waits for.
+        const { items } = await withApi(io, flags, ({ client }) =>
+          listAll<CARotationObject>(client, caRotation.ref),
+        )
+        const rotations = name === undefined ? items : items.filter(({ metadata }) => metadata.name === name)
+        const text = name === undefined ? table(rotations) : rotations.map(details).join('')
+        if (text !== shown)
+          print(io, flags.output, { text: () => text || 'there is no such rotation\n', value: rotations })
+        shown = text
+        if (!flags.watch || rotations.every(({ status }) => over.has(status?.phase ?? ''))) return
+        await sleep(io.clock, lookEvery)
+      }
     },
   )
 }

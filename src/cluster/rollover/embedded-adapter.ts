@@ -79,7 +79,7 @@ export class EmbeddedAdapter implements RolloverAdapter {
         // Tried with each gathering, as long as it is not accepted.
         return
       case 'renew':
-        return this.#renew(effect.holder, effect.authority, effect.notBefore)
+        return this.#renew(effect.holder, effect.notBefore)
       case 'close-connections':
         this.#control.connections.retire(peer => trust.seen.presents(peer, effect.authority))
         return
@@ -113,8 +113,10 @@ export class EmbeddedAdapter implements RolloverAdapter {
   }
 
   /** The roots that are online sign what this rotation needs, once there is something to sign. */
-  async ceremony({ from, to }: Plan): Promise<void> {
+  async ceremony({ from, to, reason }: Plan): Promise<void> {
     const { cas, clock } = this.#control
+    // 3.8 E1: without a CA that is trusted in advance one is made, and crossed with none, since the thief could sign too.
+    if (reason === 'Compromise') await cas.create(this.#role, to)
     if (!cas.authority(this.#role, to)) return
     const { bundle } = this.#control.trust.role(this.#role)
     const known = [...signedBundles(this.#role, this.#control).values()].filter(
@@ -167,10 +169,11 @@ export class EmbeddedAdapter implements RolloverAdapter {
     this.#book.add(node, { kind: 'probe-refusal', authority, attempt: this.#attempt() })
   }
 
-  async #renew(holder: string, authority: number, notBefore: number): Promise<void> {
+  /** To a certificate of the CA that signs now: on the way back that is the old one again. */
+  async #renew(holder: string, notBefore: number): Promise<void> {
     const own = this.#control.own[this.#role]?.[holder]
     if (own) return own.renew()
-    const issuer = this.#control.cas.authority(this.#role, authority)?.certificate.subjectKeyIdentifier
+    const issuer = this.#control.trust.signing(this.#role)?.certificate.subjectKeyIdentifier
     const node = nodeOf(holder)
     if (node === undefined || !issuer) return
     this.#book.add(node, { kind: 'renew', issuer: Buffer.from(issuer).toString('hex'), notBefore })

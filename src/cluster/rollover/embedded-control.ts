@@ -8,6 +8,7 @@ import { type ConfigMap, resources } from '../../kube/types.ts'
 import type { Clock, Log, Random } from '../../ports.ts'
 import type { HealthFacts, Observations } from '../../rollover/observations.ts'
 import type { Leaf } from '../../sign/leaf.ts'
+import type { CertificateAuthority } from '../issue-pair.ts'
 import type { CaStore } from './ca-store.ts'
 import type { EmbeddedTrust } from './embedded-trust.ts'
 import type { Place } from './handshakes.ts'
@@ -45,7 +46,8 @@ export interface EmbeddedControl {
 export interface OwnLeaf {
   /** CA that issued what is held. */
   issuer(): number | undefined
-  renew(): Promise<void>
+  /** By the CA that signs now, or by this one. */
+  renew(ca?: CertificateAuthority): Promise<void>
 }
 
 /** Fence of an order; undefined: not by an orchestrator. */

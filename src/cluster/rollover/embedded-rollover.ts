@@ -8,7 +8,6 @@ import { type Lease, resources } from '../../kube/types.ts'
 import type { Clock, Disk, Log, Random } from '../../ports.ts'
 import type { Leaf } from '../../sign/leaf.ts'
 import type { LastingLedger } from '../../sign/ledger.ts'
-import { parseCertificatesPem } from '../../x509/certificate.ts'
 import { publishClusterInfo } from '../cluster-info.ts'
 import type { DataDirectory } from '../data-directory.ts'
 import { replaceClientCas } from '../extension-authentication.ts'
@@ -78,10 +77,15 @@ export async function startEmbeddedRollover(options: EmbeddedRolloverOptions): P
     },
     instance: `${clock.now()}`,
   }
+  // P8: who changes the CA must not lose its own way in. In an emergency no CA signs yet when the old one is dropped.
+  trust.beforeApplied(async next => {
+    const accepted = trust.accepted('client', next)
+    const ca = cas.authority('client', Math.max(...accepted))
+    for (const leaf of Object.values(options.leaves))
+      if (!accepted.includes(leaf.issuer() ?? 0)) await leaf.renew(ca)
+  })
   trust.onApplied(before => {
-    const accepted = parseCertificatesPem(trust.judgedBy('client')).map(({ raw }) =>
-      cas.generationOf('client', raw),
-    )
+    const accepted = trust.accepted('client', trust.state)
     const gone = cas.generations('client').filter(one => !accepted.includes(one))
     // Their next request would be refused; what they watch ends now.
     options.connections.cut(peer => gone.some(one => trust.seen.presents(peer, one)))

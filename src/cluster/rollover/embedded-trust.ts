@@ -40,6 +40,7 @@ export class EmbeddedTrust {
   readonly #leaves = new Map<number, KeyPair>()
   readonly #chains = new Map<string, ServedChain>()
   readonly #listeners = new Set<(before: ApiState) => void>()
+  #prepare: (next: ApiState) => Promise<void> = async () => {}
   readonly #canaryNext = new Map<string, number>()
   #state: ApiState = decodeState(undefined)
   #since = 0
@@ -71,10 +72,16 @@ export class EmbeddedTrust {
     const before = this.#state
     const { authority, mode } = next['apiserver-serving'].present
     await this.#makeChain(authority, mode)
+    await this.#prepare(next)
     const { authority: old, mode: oldMode } = before['apiserver-serving'].present
     this.#state = next
     if (authority !== old || mode !== oldMode) this.#since = this.#options.clock.now()
     for (const listener of [...this.#listeners]) listener(before)
+  }
+
+  /** Done before a state is in force. */
+  beforeApplied(prepare: (next: ApiState) => Promise<void>): void {
+    this.#prepare = prepare
   }
 
   onApplied(listener: (before: ApiState) => void): () => void {
@@ -91,6 +98,11 @@ export class EmbeddedTrust {
   inSink(role: TrustRole, id: string): string {
     const { sinks, bundle } = this.role(role)
     return this.#pem(role, sinks[id] ?? bundle)
+  }
+
+  /** CAs of the role by which its peers are judged in a state. */
+  accepted(role: TrustRole, state: ApiState): readonly number[] {
+    return this.#options.bundles(role).get(state[role].judgesBy)?.anchors ?? [1]
   }
 
   /** The CA that signs leaves of the role now. */

@@ -33,12 +33,8 @@ export interface OwnCredentials {
 export async function ownCredentials(options: OwnCredentialOptions): Promise<OwnCredentials> {
   const { trust, pki, issuerOf, loopbacks, server, disk, clock, random, adminKubeconfig } = options
   const signing = (): CertificateAuthority => trust.signing('client') ?? pki.ca
-  const issue = (request: Pick<PairRequest, 'commonName' | 'organizations'>) =>
-    issuePair(
-      signing(),
-      { ...request, usage: 'client auth', lifetime: leafLifetime, now: clock.now() },
-      random,
-    )
+  const issue = (request: Pick<PairRequest, 'commonName' | 'organizations'>, ca = signing()) =>
+    issuePair(ca, { ...request, usage: 'client auth', lifetime: leafLifetime, now: clock.now() }, random)
   const issuerIn = ({ certificate }: KeyPair) => {
     const [leaf] = parseCertificatesPem(certificate)
     return leaf && issuerOf(leaf)
@@ -58,21 +54,21 @@ export async function ownCredentials(options: OwnCredentialOptions): Promise<Own
   const inProcess = Object.entries(loopbacks).map(([name, client]): [string, OwnLeaf] => [
     name,
     // The CA's own certificate is self-signed, so that its issuer is itself.
-    { issuer: () => issuerOf(client.issuer().certificate), renew: () => client.renew(signing()) },
+    { issuer: () => issuerOf(client.issuer().certificate), renew: (ca = signing()) => client.renew(ca) },
   ])
   const leaves: Record<string, OwnLeaf> = {
     ...Object.fromEntries(inProcess),
     'admin.kubeconfig': {
       issuer: () => issuerIn(admin),
-      async renew() {
-        admin = await issue(identities.admin)
+      async renew(ca) {
+        admin = await issue(identities.admin, ca)
         await writeAdminKubeconfig()
       },
     },
     'apiserver-kubelet-client': {
       issuer: () => issuerIn(pki.apiserverKubeletClient),
-      async renew() {
-        pki.apiserverKubeletClient = await issue(identities.apiserverKubeletClient)
+      async renew(ca) {
+        pki.apiserverKubeletClient = await issue(identities.apiserverKubeletClient, ca)
       },
     },
   }
