@@ -263,6 +263,32 @@ describe('the dashboard of rollcall up in a browser', { skip: noBrowser, timeout
     session.close()
   })
 
+  test('where there is none, rollcall dashboard says so', async () => {
+    const elsewhere = temporaryFolder()
+    const server = startRollcall([
+      'server',
+      '--no-controllers',
+      '--no-dashboard',
+      '--dir',
+      elsewhere.path,
+      '--port',
+      '0',
+    ])
+    try {
+      await server.ready
+      const { code, stderr } = await runRollcall([
+        'dashboard',
+        '--kubeconfig',
+        join(elsewhere.path, 'admin.kubeconfig'),
+      ])
+      assert.equal(code, 1)
+      assert.match(stderr, /serves no dashboard to you; .*--no-dashboard/)
+    } finally {
+      await server.stop()
+      elsewhere.remove()
+    }
+  })
+
   test('what nodes and requests say is text, never HTML', async () => {
     const attack = '<img src=x onerror=window.stolen=1><script>window.stolen=1</script>'
     const name = await pendingRequest(asker, 'html', attack.replaceAll(' ', '/'))

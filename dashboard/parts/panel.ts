@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { html, type View } from '../html.ts'
 
 interface PanelProps {
@@ -13,7 +13,8 @@ interface PanelProps {
 /** Details beside the list they belong to; over it on a small screen. Takes the focus, and gives it back. */
 export function Panel({ title, of, onClose, children }: PanelProps): View {
   const heading = useRef<HTMLHeadingElement>(null)
-  useEffect(() => {
+  // Before the next key, which an effect might come after.
+  useLayoutEffect(() => {
     const before = document.activeElement
     heading.current?.focus()
     return () => {

@@ -78,9 +78,12 @@ export function VirtualGrid<T extends object>({
     if (top < element.scrollTop) element.scrollTop = top
     else if (top + rowHeight > element.scrollTop + size.height)
       element.scrollTop = top + rowHeight - size.height
-    onScroll()
-    focusNext.current = true
+    const drawnAlready = element.querySelector<HTMLElement>(`[data-n="${next}"]`)
     setCurrent(next)
+    // At once where it can be: the next key may come before the next frame.
+    if (drawnAlready) return drawnAlready.focus({ preventScroll: true })
+    focusNext.current = true
+    onScroll()
   }
   const steps: Record<string, number> = {
     ArrowRight: 1,
