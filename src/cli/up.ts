@@ -81,6 +81,7 @@ function nextSteps(kubeconfig: string, { nodes, dir }: UpFlags): string {
   bin/rollcall dashboard${dir === '.rollcall' ? '' : ` --kubeconfig ${kubeconfig}`}
   bin/rollcall demo thief${place}      worker-${nodes} asks for 10.96.0.1: watch it refused, and why
   bin/rollcall demo blackout${place}   everything lapses at once; everything comes back
+  bin/rollcall demo roll${place}       the CAs change under load; demo lockup: the same without asking
   Ctrl-C stops it; started again it goes on where it was.
 `
 }

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { runRotation } from '../src/cluster/demo/roll.ts'
+import { findRunningUp } from '../src/cluster/demo/running-up.ts'
+import { formatName } from '../src/x509/name.ts'
+import { heldPairs } from './support/data-folder.ts'
+import { eventually } from './support/eventually.ts'
+import {
+  type RollcallProcess,
+  runRollcall,
+  startRollcall,
+  temporaryFolder,
+} from './support/rollcall-process.ts'
+
+const folder = temporaryFolder()
+const admin = join(folder.path, 'admin.kubeconfig')
+let up: RollcallProcess
+
+before(async () => {
+  up = startRollcall(['up', '--nodes', '3', '--dir', folder.path, '--port', '0'])
+  await up.ready
+})
+after(async () => {
+  await up?.stop()
+  folder.remove()
+})
+
+const ca = (...args: string[]) => runRollcall(['ca', ...args, '--kubeconfig', admin])
+
+/** Issuers of the nodes' client certificates, each once. */
+const issuers = () =>
+  new Set(
+    heldPairs(folder.path).flatMap(({ kind, certificate }) =>
+      kind === 'kubelet-client' ? formatName(certificate.issuer) : [],
+    ),
+  )
+
+test('ca readiness names every consumer, and says that an agent is there for each', async () => {
+  const found = await eventually('every agent has reported', async () => {
+    const { code, stdout } = await ca('readiness', 'client', '-o', 'json')
+    const { consumers, total } = JSON.parse(stdout) as {
+      consumers: { id: string; verdict: string }[]
+      total: number
+    }
+    const reported = consumers.filter(({ verdict }) => verdict === 'WillLoad')
+    return reported.length === 6 ? { code, total, consumers } : undefined
+  })
+  assert.deepEqual([found.code, found.total], [0, 6])
+  const { stdout } = await ca('readiness', 'client')
+  assert.match(stdout, /^roll today and you lose 6 of 6: agent\/worker-1, /)
+})
+
+test('a rollback in the middle of the renewal: every leaf is of the old CA again, and the rotation ends', {
+  timeout: 120_000,
+}, async () => {
+  const begun = Promise.withResolvers<void>()
+  const rotation = runRotation(findRunningUp(folder.path), 'client', {
+    onStep: (_, { to }) => {
+      if (to === 'Reissuing') begun.resolve()
+    },
+    onExcluded: () => {},
+  })
+  await begun.promise
+  await eventually('somebody has renewed', () => issuers().has('CN=rollcall-client-ca-2'))
+  assert.equal((await ca('rollback', 'demo-client-2')).code, 0)
+  const { phase, blockers } = await rotation
+  assert.equal(phase, 'RolledBack', `${blockers}`)
+  assert.deepEqual([...issuers()], ['CN=kubernetes'])
+})
+
+test('ca emergency: the stolen CA is refused at once, the control plane keeps its way in, and all nodes join anew', {
+  timeout: 120_000,
+}, async () => {
+  const { code, stdout, stderr } = await ca('emergency', 'client', '--confirm', 'the key was stolen')
+  assert.equal(code, 0, stderr)
+  assert.match(stdout, /^client-3 begins: CA 1 of client gives way to CA 3/)
+  await eventually(
+    'every node has a certificate of the new CA',
+    () => {
+      const all = issuers()
+      return all.size === 1 && all.has('CN=rollcall-client-ca-3')
+    },
+    60_000,
+  )
+  const status = await eventually(
+    'the old CA is refused, everybody has narrowed',
+    async () => {
+      const { stdout: text } = await ca('status', 'client-3')
+      return /EmergencyReissue\n/.test(text) && /open {3}NARROWED 7\/7/.test(text) ? text : undefined
+    },
+    60_000,
+  )
+  assert.match(status, /Freezing -> EmergencyDistrust: GatesOpen/)
+  const nodes = await runRollcall(['nodes', '--kubeconfig', admin])
+  assert.equal(nodes.code, 0, nodes.stderr)
+})
