@@ -1,13 +1,7 @@
 import { type Command, Option } from 'commander'
 import { parseGoDuration } from '../cluster/go-duration.ts'
 import { RollcallError } from '../errors.ts'
-import {
-  encodeRenewal,
-  isSince,
-  type OrderedKind,
-  orderedKinds,
-  renewalAnnotation,
-} from '../hold/renewal-order.ts'
+import { encodeRenewal, type OrderedKind, orderedKinds, renewalAnnotation } from '../hold/renewal-order.ts'
 import { type KubeClient, listAll } from '../kube/client.ts'
 import { type KubeNode, resources } from '../kube/types.ts'
 import { type Clock, sleep } from '../ports.ts'
@@ -63,9 +57,12 @@ async function renew(client: KubeClient, io: CommandIo, names: string[], flags: 
   let done = 0
   for (const [index, wave] of waves.entries()) {
     if (index > 0) await sleep(clock, pause)
-    const order = Math.floor(clock.now() / 1000) * 1000
+    const before = await serials(client, clock)
+    // Certificates and orders tell whole seconds: what was issued until now is of before the next one.
+    const order = (Math.floor(clock.now() / 1000) + 1) * 1000
+    await sleep(clock, order - clock.now())
     for (const name of wave) await give(client, name, kinds, order)
-    const late = await awaited(client, clock, { wave, kinds, order, timeout })
+    const late = await awaited(client, clock, { wave, kinds, before, timeout })
     if (late.length > 0) {
       const left = nodes.length - done - wave.length
       throw new RollcallError(
@@ -108,11 +105,28 @@ function give(
   return client.patch<KubeNode>(resources.nodes, { name }, 'merge', { metadata: { annotations } })
 }
 
+/** Serial numbers of the newest certificates, by kind and node: they need no clocks that agree. */
+async function serials(client: KubeClient, clock: Clock): Promise<Map<string, string>> {
+  const { nodes } = await gatherSurvey(client, clock.now())
+  const known = nodes.flatMap(node =>
+    orderedKinds.flatMap(kind => {
+      const certificate = node[kind]
+      return certificate ? [[`${kind} ${node.name}`, certificate.serialNumber] as const] : []
+    }),
+  )
+  return new Map(known)
+}
+
 /** What keeps nodes of the wave when the time is over; none: every one holds what was ordered, and is Ready. */
 async function awaited(
   client: KubeClient,
   clock: Clock,
-  of: { wave: readonly string[]; kinds: readonly OrderedKind[]; order: number; timeout: number },
+  of: {
+    wave: readonly string[]
+    kinds: readonly OrderedKind[]
+    before: ReadonlyMap<string, string>
+    timeout: number
+  },
 ): Promise<string[]> {
   const began = clock.monotonic()
   for (;;) {
@@ -122,8 +136,8 @@ async function awaited(
       if (!node) return [`${name} is gone`]
       if (node.readiness !== 'Ready') return [`${name} is ${node.readiness}`]
       const old = of.kinds.filter(kind => {
-        const since = node[kind]?.notBefore
-        return since === undefined || !isSince(Date.parse(since), of.order)
+        const serial = node[kind]?.serialNumber
+        return serial === undefined || serial === of.before.get(`${kind} ${name}`)
       })
       return old.length > 0 ? [`${name} has no new ${old.join(' and ')} certificate`] : []
     })
