@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { runRotation } from '../src/cluster/demo/roll.ts'
@@ -67,6 +68,43 @@ test('a rollback in the middle of the renewal: every leaf is of the old CA again
   const { phase, blockers } = await rotation
   assert.equal(phase, 'RolledBack', `${blockers}`)
   assert.deepEqual([...issuers()], ['CN=kubernetes'])
+})
+
+test('nodes that were away through a rollover, left behind by name, catch up by what their trust roots signed', {
+  timeout: 120_000,
+}, async () => {
+  const { fleetProcess } = findRunningUp(folder.path)
+  process.kill(fleetProcess, 'SIGSTOP')
+  let told = false
+  const rotation = runRotation(findRunningUp(folder.path), 'apiserver-serving', {
+    onStep: (_, { to }) => {
+      if (to === 'Proving' && !told) {
+        told = true
+        void leave()
+      }
+    },
+    onExcluded: () => {},
+  })
+  async function leave(): Promise<void> {
+    for (const node of ['worker-1', 'worker-2', 'worker-3'])
+      for (const kind of ['agent', 'kubelet'])
+        await ca('exclude', 'demo-apiserver-serving-2', `${kind}/${node}`, '--reason', 'away')
+  }
+  const { phase, blockers } = await rotation
+  // Started anew by `up`, with the bundle of before on the disk: it trusts nobody who serves now.
+  process.kill(fleetProcess, 'SIGKILL')
+  assert.equal(phase, 'Done', `${blockers}`)
+  const log = join(folder.path, 'rollcall.log')
+  await eventually('all three have caught up', () => {
+    const lines = readFileSync(log, 'utf8')
+      .split('\n')
+      .filter(line => line.includes('caught up with a trust bundle'))
+    return lines.filter(line => line.includes('apiserver-serving')).length >= 3
+  })
+  await eventually('every node answers', async () => {
+    const { stdout } = await runRollcall(['trust', 'ls', '--kubeconfig', admin])
+    return (stdout.match(/^agent\/.* Live .*apiserver-serving L\d bundle [4-9]/gm) ?? []).length === 3
+  })
 })
 
 test('ca emergency: the stolen CA is refused at once, the control plane keeps its way in, and all nodes join anew', {

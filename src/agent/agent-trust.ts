@@ -14,10 +14,10 @@ import { type AcceptedBundle, acceptBundle, type SignedBundle } from '../trust/a
 import { signedBundleOf } from '../trust/bundle-object.ts'
 import { decodeBundle } from '../trust/bundle-text.ts'
 import { type NodeOrder, type NodeOrders, ordersOn } from '../trust/node-orders.ts'
+import { clusterInfoKey, decodeStoredBundle, encodeStoredBundle } from '../trust/stored-bundle.ts'
 import { encodeTrustReport, type ReportedTrust, trustReportAnnotation } from '../trust/trust-report.ts'
 import { decodeTrustRoots, type TrustRoots } from '../trust/trust-roots.ts'
 import { encodePem } from '../x509/pem.ts'
-import { decodeStoredBundle, encodeStoredBundle } from './stored-bundle.ts'
 
 export interface AgentTrustOptions {
   disk: Disk
@@ -34,6 +34,8 @@ export interface AgentTrustOptions {
   onAnchors(role: TrustRole, pem: string): void
   /** What the report says has changed. */
   onReport(): void
+  /** The data of kube-public/cluster-info, from a server that nothing is known of: nobody's word but the roots' counts. */
+  clusterInfo(): Promise<Readonly<Record<string, string>>>
   /** A handshake with the bare chain of this CA; resolves with whether it was verified and answered. */
   probe(authority: number): Promise<boolean>
   /** The certificate of this role is to be of the CA with this key identifier. */
@@ -112,6 +114,30 @@ export class AgentTrust {
       this.#fences.set(role, orders)
       for (const order of orders.orders) this.#obeying = this.#obeying.then(() => this.#obey(role, order))
     }
+  }
+
+  /**
+   * The API server is trusted by none of the CAs held: it may have changed while this node was away. Takes the bundles that
+   * are published, if the pinned roots have signed them and they are newer.
+   */
+  async catchUp(): Promise<void> {
+    if (!this.#roots || this.#stopped) return
+    try {
+      const data = await this.#options.clusterInfo()
+      for (const role of trustRoles) await this.#catchUpWith(role, data[clusterInfoKey(role)])
+    } catch (error) {
+      this.#options.log.info('published trust bundles cannot be read', { error: String(error) })
+    }
+  }
+
+  async #catchUpWith(role: TrustRole, text: string | undefined): Promise<void> {
+    const signed = text === undefined ? undefined : decodeStoredBundle(text)
+    const generation = signed && decodeBundle(signed.content)?.generation
+    if (!signed || generation === undefined || generation <= (this.#held.get(role)?.generation ?? 0)) return
+    if (!this.#take(role, signed, this.#options.clock.now())) return
+    await this.#store(role, signed)
+    this.#options.log.info('caught up with a trust bundle', { role, generation })
+    this.#options.onReport()
   }
 
   async stop(): Promise<void> {

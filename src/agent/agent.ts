@@ -6,7 +6,7 @@ import { createCredentialChain } from '../join/credential-sources.ts'
 import { servingTemplate } from '../join/template.ts'
 import type { KeyAlgorithm } from '../keys/private-key.ts'
 import { createClient, type KubeClient } from '../kube/client.ts'
-import type { KubeNode, NodeAddress } from '../kube/types.ts'
+import { type ConfigMap, type KubeNode, type NodeAddress, resources } from '../kube/types.ts'
 import { probeName } from '../trust/node-orders.ts'
 import { type AgentMetrics, type CertificateView, createAgentMetrics } from './agent-metrics.ts'
 import type { AgentOptions, AgentPorts } from './agent-options.ts'
@@ -131,7 +131,10 @@ class NodeAgent implements Agent {
       tokenKeys: this.#token.keys,
       connectToJoin: this.#token.connectToJoin,
       onJoined: credential => this.#endpoint.learn(credential),
-      onFailure: () => this.#metrics.clientFailed(),
+      onFailure: error => {
+        this.#metrics.clientFailed()
+        if (hasCode(error, 'API_UNREACHABLE')) void this.#trust.catchUp()
+      },
     })
     this.#serving = createServingCertificate({
       ...parts,
@@ -192,7 +195,9 @@ class NodeAgent implements Agent {
           log.warn('the node cannot report to the API', { node: nodeName, why })
         this.#onBeat(why)
         // K-55, and beyond it (K-60): the server may have moved or changed its CA.
-        if (failures >= 2 && hasCode(error, 'API_UNREACHABLE')) void this.#connection.retryElsewhere()
+        if (failures < 2 || !hasCode(error, 'API_UNREACHABLE')) return
+        void this.#connection.retryElsewhere()
+        void this.#trust.catchUp()
       },
     })
     this.#watch = new NodeWatch({
@@ -310,6 +315,7 @@ class NodeAgent implements Agent {
         void this.#endpoint.trust(pem).then(() => this.#connection.trustChanged())
       },
       onReport: () => this.#presence.wake(),
+      clusterInfo: () => this.#clusterInfo(),
       probe: authority => this.#probe(authority),
       renew: (role, issuer) => {
         if (role === 'client') this.#client.renewUnlessFrom(issuer)
@@ -317,6 +323,20 @@ class NodeAgent implements Agent {
           this.#serving.renewUnlessFrom(issuer)
       },
     })
+  }
+
+  /** Unverified: only what trust roots have signed is taken from it, and no credential is shown. */
+  async #clusterInfo(): Promise<Readonly<Record<string, string>>> {
+    const server = this.#endpoint.current?.connection.server
+    if (server === undefined) return {}
+    const transport = this.#ports.connect({ server, insecureSkipTlsVerify: true })
+    try {
+      const target = { name: 'cluster-info', namespace: 'kube-public' }
+      const { data } = await createClient(transport).get<ConfigMap>(resources.configMaps, target)
+      return data ?? {}
+    } finally {
+      transport.closeConnections()
+    }
   }
 
   /** An authenticated request after a handshake with the bare chain of one CA; a connection of its own resumes nothing. */

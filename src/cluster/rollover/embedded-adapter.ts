@@ -3,6 +3,7 @@ import type { TrustRole } from '../../kube/rollcall/trust-bundle.ts'
 import type { Order } from '../../rollover/effects/effect.ts'
 import type { ConsumerFacts, Observations } from '../../rollover/observations.ts'
 import type { Plan } from '../../rollover/plan.ts'
+import { stateOf } from '../../rollover/standing.ts'
 import type { RolloverAdapter } from '../../rollover/turn.ts'
 import { changeState, type EmbeddedControl } from './embedded-control.ts'
 import { consumersOf, type FactParts, gatherFacts, serverId } from './embedded-facts.ts'
@@ -91,8 +92,8 @@ export class EmbeddedAdapter implements RolloverAdapter {
   }
 
   /** After the orders of a turn: nodes are told, and whoever has no agent is asked to prove itself. */
-  async finish(plan: Pick<Plan, 'sequence' | 'fencing'>, authority?: number): Promise<void> {
-    if (authority !== undefined) await this.#askStrangers(authority)
+  async finish(plan: Plan, authority?: number): Promise<void> {
+    if (authority !== undefined) await this.#askStrangers(plan, authority)
     await this.#book.send({ token: plan.fencing, sequence: plan.sequence })
   }
 
@@ -180,15 +181,19 @@ export class EmbeddedAdapter implements RolloverAdapter {
   }
 
   /** At the real endpoint: the next connection from where one of them came is shown the bare chain. */
-  async #askStrangers(authority: number): Promise<void> {
+  async #askStrangers(plan: Plan, authority: number): Promise<void> {
     const { trust, clock, connections } = this.#control
     const consumers = this.#facts?.consumers ?? []
-    const waiting = consumers.some(({ kind, node, proof }) => {
-      return node !== undefined && kind === 'Agent' && !proof?.authorities?.includes(authority)
+    const excluded = new Set(plan.excluded.map(({ consumer }) => consumer))
+    const now = clock.now()
+    // Agents that are there come first: a connection of theirs from the same address is not to fail for a stranger's sake.
+    const waiting = consumers.some(consumer => {
+      const proven = consumer.kind !== 'Agent' || consumer.proof?.authorities?.includes(authority)
+      return !proven && stateOf(consumer, excluded, now, plan.policy.timings) === 'Live'
     })
     if (this.#role !== 'apiserver-serving' || waiting) return
     await trust.prepareChain(authority, 'bare')
-    trust.canary(authority, clock.now() + canaryLasts)
+    trust.canary(authority, now + canaryLasts)
     connections.retire(peer => {
       const stranger = trust.seen.strangerOf(peer)
       return stranger !== undefined && !stranger.handshakes.has(authority)

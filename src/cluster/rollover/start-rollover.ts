@@ -13,6 +13,8 @@ import { type ConfigMap, type KubeNode, resources } from '../../kube/types.ts'
 import { startRolloverController } from '../../rollover/controller.ts'
 import { finalPhases, type Phase } from '../../rollover/plan.ts'
 import type { RotationObjects } from '../../rollover/rotation-store.ts'
+import { signedBundleOf } from '../../trust/bundle-object.ts'
+import { clusterInfoKey, encodeStoredBundle } from '../../trust/stored-bundle.ts'
 import { removeGone, writeConsumers } from './consumer-writer.ts'
 import { EmbeddedAdapter } from './embedded-adapter.ts'
 import type { EmbeddedControl } from './embedded-control.ts'
@@ -60,6 +62,7 @@ export async function startRollover(control: EmbeddedControl): Promise<RunningRo
       const consumers = rotating.has(role) ? adapter.consumers : await adapter.steady(fence)
       await writeConsumers(role, consumers, control)
     }
+    await publishBundles(control)
     const nodes = reader.list<KubeNode>(resources.nodes).map(({ metadata }) => metadata.name)
     await removeGone(new Set(nodes.flatMap(name => [`agent/${name}`, `kubelet/${name}`])), control)
   }
@@ -117,6 +120,18 @@ export async function startRollover(control: EmbeddedControl): Promise<RunningRo
 
 function isUnderWay({ status }: CARotationObject): boolean {
   return status?.phase !== undefined && !finalPhases.has(status.phase as Phase)
+}
+
+/** For nodes that were away so long that they trust nothing here: they take what their pinned roots have signed. */
+async function publishBundles({ reader, client, trust }: EmbeddedControl): Promise<void> {
+  const target = { name: 'cluster-info', namespace: 'kube-public' }
+  const current = reader.get<ConfigMap>(resources.configMaps, target.name, target.namespace)
+  const entries = trustRoles.flatMap(role => {
+    const bundle = reader.get<TrustBundleObject>(trustBundle.ref, `${role}-${trust.role(role).bundle}`)
+    return bundle ? [[clusterInfoKey(role), encodeStoredBundle(signedBundleOf(bundle))] as const] : []
+  })
+  if (!current || entries.every(([key, text]) => current.data?.[key] === text)) return
+  await client.patch(resources.configMaps, target, 'merge', { data: Object.fromEntries(entries) })
 }
 
 /** A cluster without bundles gets its first ones: the CA that is, for each role. */
