@@ -1,7 +1,8 @@
 /** ConfigMap kube-public/cluster-info: the kubeconfig a joining node starts from, signed by each bootstrap token. */
+
+import { detachedSignature } from '../keys/detached-jws.ts'
 import type { ConfigMap, Secret } from '../kube/types.ts'
 import { signingToken } from './bootstrap-token.ts'
-import { detachedSignature } from '../keys/detached-jws.ts'
 
 const signaturePrefix = 'jws-kubeconfig-'
 
