@@ -4,6 +4,7 @@ import { respond } from '../apiserver/http/respond.ts'
 import { RollcallError, systemCode } from '../errors.ts'
 import type { ApiRequest } from '../kube/transport.ts'
 import type { Clock, Log } from '../ports.ts'
+import { refuse } from './answers.ts'
 import type { Dashboard } from './dashboard.ts'
 
 export interface LoopbackOptions {
@@ -45,12 +46,10 @@ export async function serveLoopback({
     const gone = new AbortController()
     response.on('close', () => gone.abort())
     const request = await apiRequest(message, gone.signal)
-    if (!request) {
-      response.writeHead(413, { connection: 'close' }).end()
-      return
-    }
     const peer = { remoteAddress: message.socket.remoteAddress ?? '' }
-    const answered = await dashboard.handle(request, peer)
+    const answered = request ? await dashboard.handle(request, peer) : refuse(413, 'the body is too long')
+    // The rest of a body that was refused is not read, so the connection cannot be used again.
+    if (!request) answered.headers.connection = 'close'
     // node:http2 gives HTTP/1.1 clients this very class as its own response.
     await respond(response as unknown as Http2ServerResponse, answered, gone.signal, clock)
   }
@@ -74,7 +73,9 @@ export async function serveLoopback({
 async function apiRequest(message: IncomingMessage, signal: AbortSignal): Promise<ApiRequest | undefined> {
   const chunks: Buffer[] = []
   let length = 0
-  for await (const chunk of message as AsyncIterable<Buffer>) {
+  // A refused body must not end the connection that the refusal is sent on.
+  const body: AsyncIterable<Buffer> = message.iterator({ destroyOnReturn: false })
+  for await (const chunk of body) {
     length += chunk.length
     if (length > mostBody) return undefined
     chunks.push(chunk)
