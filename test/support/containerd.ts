@@ -147,8 +147,20 @@ export async function startContainerd(): Promise<Containerd> {
 async function removePods(cri: Cri, which: (sandbox: PodSandbox) => boolean): Promise<void> {
   const sandboxes = (await cri.listPodSandbox()).filter(which)
   for (const { id } of sandboxes) {
-    await cri.stopPodSandbox(id)
-    await cri.removePodSandbox(id)
+    // As a kubelet: containerd refuses while a shim of its own ends ("ttrpc: closed"), and does it when asked again.
+    let refusal: unknown
+    await eventually(`sandbox ${id} is gone`, async () => {
+      try {
+        await cri.stopPodSandbox(id)
+        await cri.removePodSandbox(id)
+        return true
+      } catch (error) {
+        refusal = error
+        return false
+      }
+    }).catch(error => {
+      throw new Error(error.message, { cause: refusal })
+    })
   }
   for (const sandbox of sandboxes) {
     const pod = podOfSandbox(sandbox.annotations)
