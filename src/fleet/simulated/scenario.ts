@@ -35,10 +35,10 @@ export interface RunOptions {
  * it is: seconds.
  */
 export function paceOf(lifetimeSeconds: number) {
-  const watchTimeoutSeconds = Math.ceil(lifetimeSeconds / 6)
+  const watchTimeoutSeconds = Math.ceil(lifetimeSeconds / 4)
   return {
     watchTimeoutSeconds,
-    bookmarkSeconds: Math.ceil(lifetimeSeconds / 18),
+    bookmarkSeconds: Math.ceil(lifetimeSeconds / 12),
     agent: {
       watchTimeoutSeconds,
       leaseRenewIntervalSeconds: Math.ceil(lifetimeSeconds / 8),
@@ -56,8 +56,8 @@ export function paceOf(lifetimeSeconds: number) {
 export async function runSeed({ foundation, seed, kinds, onLine }: RunOptions): Promise<Outcome> {
   const random = new SeededRandom(seed).stream('scenario')
   const lifetime = random.pick([1, 1, 1, 3]) * hour
-  const hasThief = lifetime === hour && random.stream('has a thief').chance(0.3)
-  const nodes = random.integer(2, 5)
+  const { nodes, lifetimes, wholly } = drawSize(random.stream('size'))
+  const hasThief = nodes > 1 && lifetime === hour && random.stream('has a thief').chance(0.4)
   const clockError = random.pick([0, 0, 1000, minute])
   const world = createWorld({
     foundation,
@@ -70,7 +70,7 @@ export async function runSeed({ foundation, seed, kinds, onLine }: RunOptions): 
     ...(onLine && { onLine }),
   })
   startWorld(world, random.pick([1000, minute, lifetime / 2]))
-  const until = foundation.start + random.integer(2, 4) * lifetime
+  const until = foundation.start + lifetimes * lifetime
   const faults = drawFaults({
     random: random.stream('faults'),
     from: foundation.start,
@@ -85,7 +85,18 @@ export async function runSeed({ foundation, seed, kinds, onLine }: RunOptions): 
   if (random.chance(0.3)) cutPowerAtRotations(world, random.stream('cuts at rotations'), until)
   // Most worlds are looked at until all is well, some to the end: what is well must stay so.
   const patience = recoveryTime(lifetime)
-  return finish(world, seed, { from: until, to: until + patience, wholly: random.chance(0.2) })
+  return finish(world, seed, { from: until, to: until + patience, wholly })
+}
+
+/**
+ * Most worlds are small, so that many schedules of faults are tried in the time of one large world: one lifetime holds
+ * the join, the first certificate, its rotation, and whatever befalls them. `wholly`: whether the world is looked at
+ * until its end.
+ */
+function drawSize(random: SeededRandom): { nodes: number; lifetimes: number; wholly: boolean } {
+  if (random.chance(0.04))
+    return { nodes: random.integer(3, 6), lifetimes: random.integer(2, 4), wholly: random.chance(0.5) }
+  return { nodes: random.pick([1, 1, 2]), lifetimes: random.pick([1, 1, 2]), wholly: random.chance(0.1) }
 }
 
 /** One node tries to get what is the others'. */
