@@ -1,6 +1,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
-import { RollcallError, systemCode } from '../errors.ts'
+import { systemCode } from '../errors.ts'
 import { type HttpConnections, httpConnections } from './http-agent.ts'
+import { authorization, chunks, flatten, unreachable, wholeBody } from './http-answer.ts'
 import {
   type ApiRequest,
   type ApiResponse,
@@ -55,7 +56,7 @@ async function send(pools: Pools, config: ConnectionConfig, request: ApiRequest)
   return {
     status: response.statusCode ?? 0,
     headers: flatten(response.headers),
-    body: watching ? chunks(config, response, request.signal) : await whole(response, request.mostBody),
+    body: watching ? chunks(config, response, request.signal) : await wholeBody(response, request.mostBody),
   }
 }
 
@@ -103,56 +104,4 @@ function begin(
   sent.setTimeout(HEADERS_TIMEOUT, () => sent.destroy(new Error('no answer, or no more of it, in time')))
   sent.end(body)
   return { sent, answer }
-}
-
-async function whole(
-  response: AsyncIterable<Uint8Array>,
-  most = Number.POSITIVE_INFINITY,
-): Promise<Uint8Array> {
-  const parts: Uint8Array[] = []
-  let length = 0
-  // Leaving the loop ends the answer.
-  for await (const part of response) {
-    length += part.length
-    if (length > most) throw new Error(`the answer is longer than ${most} bytes`)
-    parts.push(part)
-  }
-  return Buffer.concat(parts)
-}
-
-async function authorization(config: ConnectionConfig): Promise<Record<string, string>> {
-  const token = config.readBearerToken ? await config.readBearerToken() : config.bearerToken
-  return token ? { authorization: `Bearer ${token.reveal()}` } : {}
-}
-
-async function* chunks(
-  config: ConnectionConfig,
-  response: AsyncIterable<Uint8Array>,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<Uint8Array> {
-  try {
-    yield* response
-  } catch (error) {
-    if (!signal?.aborted) throw unreachable(config, error)
-  }
-}
-
-function flatten(headers: IncomingMessage['headers']): Record<string, string> {
-  const flat: Record<string, string> = {}
-  for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined) flat[name] = Array.isArray(value) ? value.join(', ') : value
-  }
-  return flat
-}
-
-/** What a transport rejects with, whatever went wrong. */
-export function unreachable(config: Pick<ConnectionConfig, 'server'>, cause: unknown): RollcallError {
-  if (cause instanceof RollcallError) return cause
-  const why = cause instanceof Error ? cause.message : String(cause)
-  return new RollcallError(
-    'API_UNREACHABLE',
-    `no answer from ${config.server}: ${why}; check the address and that the server runs`,
-    { server: config.server },
-    { cause },
-  )
 }

@@ -2,7 +2,7 @@ import { createSecureContext } from 'node:tls'
 import { Agent, type Dispatcher, ProxyAgent } from 'undici'
 import { RollcallError } from '../errors.ts'
 import { readTokenKey } from '../keys/token-key.ts'
-import { unreachable } from './https-transport.ts'
+import { authorization, chunks, flatten, unreachable, wholeBody } from './http-answer.ts'
 import {
   type ApiRequest,
   type ApiResponse,
@@ -113,43 +113,10 @@ async function send(agents: Agents, config: ConnectionConfig, request: ApiReques
   }
 }
 
-async function whole(
+/** undici's own way to all of a body is the fastest, but knows no bound. */
+function whole(
   body: Dispatcher.ResponseData['body'],
   { mostBody }: Pick<ApiRequest, 'mostBody'>,
 ): Promise<Uint8Array> {
-  if (mostBody === undefined) return body.bytes()
-  const parts: Uint8Array[] = []
-  let length = 0
-  // Leaving the loop ends the answer.
-  for await (const part of body as AsyncIterable<Uint8Array>) {
-    length += part.length
-    if (length > mostBody) throw new Error(`the answer is longer than ${mostBody} bytes`)
-    parts.push(part)
-  }
-  return Buffer.concat(parts)
-}
-
-async function authorization(config: ConnectionConfig): Promise<Record<string, string>> {
-  const token = config.readBearerToken ? await config.readBearerToken() : config.bearerToken
-  return token ? { authorization: `Bearer ${token.reveal()}` } : {}
-}
-
-async function* chunks(
-  config: ConnectionConfig,
-  body: AsyncIterable<Uint8Array>,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<Uint8Array> {
-  try {
-    yield* body
-  } catch (error) {
-    if (!signal?.aborted) throw unreachable(config, error)
-  }
-}
-
-function flatten(headers: Record<string, string | string[] | undefined>): Record<string, string> {
-  const flat: Record<string, string> = {}
-  for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined) flat[name] = Array.isArray(value) ? value.join(', ') : value
-  }
-  return flat
+  return mostBody === undefined ? body.bytes() : wholeBody(body, mostBody)
 }
