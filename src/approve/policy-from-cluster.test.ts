@@ -86,7 +86,7 @@ test('while it is not known whether there is a policy, nothing is said about the
 
 test('a kind that is not served is no policy, which is told, and heeded from when it is', async () => {
   const { server, put, start, log, clock } = follow()
-  server.fault = 403
+  server.fault = 404
   const policies = start()
   await policies.settled
   assert.match(log.lines.join('\n'), /warn: no CertificatePolicy named default/)
@@ -94,5 +94,39 @@ test('a kind that is not served is no policy, which is told, and heeded from whe
   await put({ evidence: 'NodeStatus' })
   await clock.advance(31_000)
   assert.equal(policies.inForce()?.policy.evidence, 'NodeStatus')
+  await policies.stop()
+})
+
+test('attack: policies that may not be read any more are no missing policy: nothing is decided until they can be', async () => {
+  const { server, start, log, clock, changes } = follow()
+  server.fault = 403
+  const policies = start()
+  await policies.settled
+  assert.match(policies.unusable() ?? '', /^certificatepolicies may not be read: /)
+  assert.match(log.lines.join('\n'), /error: certificatepolicies may not be read/)
+  assert.doesNotMatch(log.lines.join('\n'), /no CertificatePolicy named default/)
+  const before = changes()
+  server.fault = undefined
+  await clock.advance(31_000)
+  assert.deepEqual(
+    [policies.inForce(), policies.unusable()],
+    [undefined, undefined],
+    'it is known that there is none',
+  )
+  assert.ok(changes() > before, 'requests that waited are judged again')
+  await policies.stop()
+  assert.equal(clock.pending(), 0)
+})
+
+test('attack: the right to read policies is taken away while one is in force: it stays', async () => {
+  const { server, put, start, clock } = follow()
+  await put({ preset: 'strict' })
+  const policies = start()
+  await policies.settled
+  await settle()
+  server.fault = 403
+  server.endWatches()
+  await clock.advance(120_000)
+  assert.equal(policies.inForce()?.policy.evidence, 'ProtectedNodeStatus')
   await policies.stop()
 })

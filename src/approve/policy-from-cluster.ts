@@ -43,8 +43,16 @@ export function policiesFromCluster(options: ClusterPolicies): FollowPolicies {
       resource: certificatePolicies,
       ...(watchTimeoutSeconds && { watchSeconds: watchTimeoutSeconds }),
       unreadable: {
-        message: 'certificatepolicies cannot be read, so there is no policy',
+        message: 'certificatepolicies cannot be read now',
         tryAgain: TRY_AGAIN,
+      },
+      // There may be one that asks for more than no policy does, also of client requests.
+      onForbidden(why) {
+        forbidden = why && `certificatepolicies may not be read: ${why}`.slice(0, longestProblem)
+        if (forbidden)
+          log.error('certificatepolicies may not be read: nothing is decided until they can', { why })
+        else tellWhether()
+        onChange()
       },
       onChange(type, object, previous) {
         const { name } = object.metadata
@@ -66,9 +74,11 @@ export function policiesFromCluster(options: ClusterPolicies): FollowPolicies {
       },
     })
 
+    let forbidden: string | undefined
     let told: boolean | undefined
     /** Whether there is a policy decides over all serving requests, so each change of that is said. */
     function tellWhether(): void {
+      if (forbidden !== undefined) return
       const there = set.inForce() !== undefined
       if (there !== told && !there)
         log.warn(
@@ -118,7 +128,7 @@ export function policiesFromCluster(options: ClusterPolicies): FollowPolicies {
 
     return {
       inForce: () => set.inForce(),
-      unusable: () => set.unusable(),
+      unusable: () => (set.inForce() ? undefined : (forbidden ?? set.unusable())),
       shadows: () => set.shadows(),
       settled: following.settled,
       compared(shadow, difference) {

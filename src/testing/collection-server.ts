@@ -22,7 +22,7 @@ export interface CollectionServer extends Transport {
   /** Open watches get nothing any more, as when a firewall forgot the connection. */
   freeze(): void
   /** While set, requests get this: `unreachable`, or a status code. */
-  fault: 'unreachable' | 429 | 403 | 500 | undefined
+  fault: 'unreachable' | 429 | 403 | 404 | 500 | undefined
   openWatches(): number
 }
 

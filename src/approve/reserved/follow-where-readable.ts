@@ -21,6 +21,8 @@ export function followWhereReadable<T extends KubeObject>(
   options: ReflectorOptions<T> & {
     /** What it means that it cannot be read; milliseconds after which it is tried again. */
     unreadable?: { message: string; tryAgain: number }
+    /** Called with why it may not be read, where it is there (403), and with undefined when that is over. */
+    onForbidden?(why: string | undefined): void
   },
 ): Following {
   const { client, resource, selectors, clock, random, log } = options
@@ -33,6 +35,13 @@ export function followWhereReadable<T extends KubeObject>(
   const settled = Promise.withResolvers<void>()
   const { signal } = stopping
   let told = false
+  let forbidden: string | undefined
+
+  function nowForbidden(why: string | undefined): void {
+    if (why === forbidden) return
+    forbidden = why
+    options.onForbidden?.(why)
+  }
 
   /** Milliseconds to wait before the next try, or undefined: it can be read. */
   async function probe(): Promise<number | undefined> {
@@ -42,6 +51,7 @@ export function followWhereReadable<T extends KubeObject>(
     } catch (error) {
       if (!(error instanceof ApiStatusError) || !unreadableCodes.includes(error.status.code))
         return backoff.next()
+      nowForbidden(error.status.code === 403 ? error.message : undefined)
       if (!told) log.info(message, { error: error.message })
       told = true
       settled.resolve()
@@ -56,7 +66,10 @@ export function followWhereReadable<T extends KubeObject>(
     }
     if (signal.aborted) return
     const reflector = startReflector(options)
-    void reflector.synced.then(() => settled.resolve())
+    void reflector.synced.then(() => {
+      if (reflector.hasSynced()) nowForbidden(undefined)
+      settled.resolve()
+    })
     const stopped = Promise.withResolvers<void>()
     signal.addEventListener('abort', () => stopped.resolve(), { once: true })
     await stopped.promise
