@@ -1,24 +1,8 @@
 import type { KubeClient } from '../kube/client.ts'
-import type { KubeObject, ResourceRef, UserInfo } from '../kube/types.ts'
+import { reviewSelf } from '../kube/self-subject-review.ts'
+import type { UserInfo } from '../kube/types.ts'
 
-const selfSubjectReviews: ResourceRef = {
-  group: 'authentication.k8s.io',
-  version: 'v1',
-  plural: 'selfsubjectreviews',
-  kind: 'SelfSubjectReview',
-  namespaced: false,
-}
-
-interface SelfSubjectReview extends KubeObject {
-  status?: { userInfo: UserInfo }
-}
-
-/** Whom the API takes the client for, as `kubectl auth whoami` asks. */
+/** Whom the API takes the client for. */
 export async function whoAmI(client: KubeClient): Promise<UserInfo | undefined> {
-  const review: SelfSubjectReview = {
-    apiVersion: 'authentication.k8s.io/v1',
-    kind: 'SelfSubjectReview',
-    metadata: { name: '' },
-  }
-  return (await client.create(selfSubjectReviews, review)).status?.userInfo
+  return (await reviewSelf(client)).status?.userInfo
 }

@@ -1,8 +1,9 @@
 import type { Api } from '../../apiserver/api.ts'
 import { inProcessTransport } from '../../apiserver/in-process-transport.ts'
 import { createClient, isStatus, type KubeClient } from '../../kube/client.ts'
+import { reviewSelf } from '../../kube/self-subject-review.ts'
 import type { ApiRequest, Peer } from '../../kube/transport.ts'
-import { type KubeObject, type ResourceRef, resources, type UserInfo } from '../../kube/types.ts'
+import { type KubeObject, resources, type UserInfo } from '../../kube/types.ts'
 import { type Credential, isSessionToken, type Session, type Sessions } from './sessions.ts'
 
 /** Who looks at the dashboard. `client` is he himself to the API: authenticated and authorized anew at each call. */
@@ -38,26 +39,12 @@ function credentialHeaders({ headers }: ApiRequest): Record<string, string> {
   return Object.fromEntries(proving)
 }
 
-interface SelfSubjectReview extends KubeObject {
-  status?: { userInfo?: UserInfo }
-}
-
-const selfSubjectReviews: ResourceRef = {
-  group: 'authentication.k8s.io',
-  version: 'v1',
-  plural: 'selfsubjectreviews',
-  kind: 'SelfSubjectReview',
-  namespaced: false,
-}
-
 const nobody: UserInfo = { username: 'system:anonymous', groups: [] }
 
 /** As the API knows him. Rejects with an ApiStatusError 401 for a credential that is good for nobody. */
 export async function identityOf({ client }: Viewer): Promise<UserInfo> {
-  const apiVersion = 'authentication.k8s.io/v1'
-  const review: SelfSubjectReview = { apiVersion, kind: 'SelfSubjectReview', metadata: { name: '' } }
   try {
-    const { status } = await client.create<SelfSubjectReview>(selfSubjectReviews, review)
+    const { status } = await reviewSelf(client)
     return status?.userInfo ?? nobody
   } catch (error) {
     // Whoever is logged in may ask who he is.
