@@ -23,3 +23,18 @@ test(
     assert.equal(log.lines.length, 1)
   }),
 )
+
+test(
+  'a policy that an operator deleted stays deleted, whatever is started anew',
+  onCluster(async ({ admin }) => {
+    const log = recordingLog()
+    const publish = () => publishPolicy(admin, defaultPolicySpec([]), log)
+    await publish()
+    await publish()
+    await admin.delete(certificatePolicies, { name: 'default' })
+    await publish()
+    const { items } = await admin.list<CertificatePolicy>(certificatePolicies)
+    assert.deepEqual(items, [])
+    assert.match(log.lines.join('\n'), /warn: CertificatePolicy default was deleted and is not made again/)
+  }),
+)
