@@ -8,12 +8,13 @@ import { type ListedCertificate, listCertificates } from '../survey/certificate-
 import type { CommandIo, ConnectionFlags } from './command-io.ts'
 import { addConnectionOptions } from './connect-kubeconfig.ts'
 import { signerShown } from './csr/requests.ts'
-import { addOutputOption, type OutputFormat, print } from './output.ts'
+import { formatCsv } from './csv.ts'
+import { addListOutputOption, type ListFormat, print } from './output.ts'
 import { type Column, formatTable } from './table.ts'
 import { withApi } from './with-api.ts'
 
 interface LsFlags extends ConnectionFlags {
-  output: OutputFormat
+  output: ListFormat
   node?: string
 }
 
@@ -25,7 +26,7 @@ export function register(certs: Command, io: CommandIo): void {
       'list the certificates that requests still hold or a ledger remembers, the one that ends first at the top',
     )
     .option('--node <name>', 'only of this node')
-  addOutputOption(addConnectionOptions(ls)).action(async (flags: LsFlags) => {
+  addListOutputOption(addConnectionOptions(ls)).action(async (flags: LsFlags) => {
     printList(io, flags, await gather(io, flags))
   })
   const expiring = certs
@@ -36,7 +37,7 @@ export function register(certs: Command, io: CommandIo): void {
       '--within <duration>',
       'that end within this time, e.g. 12h, 7d; default: 90 % of their life is over',
     )
-  addOutputOption(addConnectionOptions(expiring)).action(async (flags: LsFlags & { within?: string }) => {
+  addListOutputOption(addConnectionOptions(expiring)).action(async (flags: LsFlags & { within?: string }) => {
     const within = flags.within === undefined ? undefined : parseDays(flags.within) * 1000
     const now = io.clock.now()
     const due = (await gather(io, flags)).filter(({ notAfter, used }) =>
@@ -65,6 +66,10 @@ async function gather(io: CommandIo, flags: LsFlags): Promise<ListedCertificate[
 }
 
 function printList(io: CommandIo, { output }: LsFlags, list: readonly ListedCertificate[]): void {
+  if (output === 'csv') {
+    io.stdout(formatCsv(csvColumns, list.map(csvCells)))
+    return
+  }
   const now = io.clock.now()
   const columns: Column<ListedCertificate>[] = [
     { title: 'node', cell: ({ node, subject }) => node ?? subject },
@@ -81,4 +86,25 @@ function printList(io: CommandIo, { output }: LsFlags, list: readonly ListedCert
     { title: 'serial', cell: ({ serialNumber }) => serialNumber, wide: true },
   ]
   print(io, output, { text: wide => formatTable(columns, list, wide), value: list })
+}
+
+/** Stable: scripts read them by name. */
+const csvColumns = [
+  'node',
+  'signer',
+  'subject',
+  'names',
+  'notBefore',
+  'notAfter',
+  'expired',
+  'used',
+  'request',
+  'issuer',
+  'serial',
+]
+
+function csvCells(of: ListedCertificate): string[] {
+  const { node = '', signerName, subject, names, notBefore, notAfter, expired, used } = of
+  const life = [notBefore, notAfter, String(expired), used.toFixed(3)]
+  return [node, signerName, subject, names.join(', '), ...life, of.request, of.issuer, of.serialNumber]
 }

@@ -105,3 +105,14 @@ test('ls lists what requests hold, expiring what ends', async () => {
   assert.equal((await certs('expiring')).exitCode, 3)
   await assert.rejects(certs('expiring', '--within', 'soon'), RollcallError)
 })
+
+test('-o csv is a line for each, by columns with names', async () => {
+  const [header, ...lines] = (await certs('ls', '-o', 'csv')).stdout.trimEnd().split('\r\n')
+  assert.equal(header, 'node,signer,subject,names,notBefore,notAfter,expired,used,request,issuer,serial')
+  assert.equal(lines.length, 4)
+  assert.ok(lines.every(line => /^worker-[12],kubernetes\.io\/kube/.test(line)))
+  assert.match(lines.join('\n'), /,"DNS worker-1, IP 10.0.0.11",/)
+  const expiring = await certs('expiring', '--within', '2d', '-o', 'csv')
+  assert.equal(expiring.exitCode, 3)
+  assert.ok(expiring.stdout.startsWith(`${header}\r\n`))
+})

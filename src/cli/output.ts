@@ -2,17 +2,23 @@ import { type Command, Option } from 'commander'
 import { stringify } from 'yaml'
 import type { CommandIo } from './command-io.ts'
 
-export type OutputFormat = 'table' | 'wide' | 'json' | 'yaml'
+const formats = ['table', 'wide', 'json', 'yaml'] as const
+export type OutputFormat = (typeof formats)[number]
+/** Of a list that people take into a spreadsheet. */
+export type ListFormat = OutputFormat | 'csv'
 
 /** Adds `-o, --output`. */
 export function addOutputOption(command: Command): Command {
-  const option = new Option('-o, --output <format>', 'how to print').choices([
-    'table',
-    'wide',
-    'json',
-    'yaml',
-  ])
-  return command.addOption(option.default('table'))
+  return command.addOption(outputOption(formats))
+}
+
+/** Adds `-o, --output` with csv among the formats. */
+export function addListOutputOption(command: Command): Command {
+  return command.addOption(outputOption([...formats, 'csv']))
+}
+
+function outputOption(choices: readonly string[]): Option {
+  return new Option('-o, --output <format>', 'how to print').choices(choices).default('table')
 }
 
 export interface Printed {
