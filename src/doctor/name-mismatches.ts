@@ -2,12 +2,35 @@ import { namesIn } from '../survey/requested-names.ts'
 import type { Certificate } from '../x509/certificate.ts'
 import { verifyHostname } from '../x509/hostname.ts'
 import type { NodeProbe } from './artifacts.ts'
+import { type Check, type CheckMeta, view } from './check.ts'
 import { probeAgain, restartKubelet } from './commands.ts'
 import type { Finding } from './finding.ts'
 import { probedAt, probedLeaves } from './probe-facts.ts'
 
-/** Nodes whose certificate is not for the address that was dialled, in the words of a client, where `applies` says so. */
-export function nameMismatches(
+/** A check of serving certificates that are not for the address that clients dial, of those that `applies` picks. */
+export function nameCheck(
+  meta: Omit<CheckMeta, 'severity' | 'explains' | 'reports'>,
+  cause: string,
+  applies: (leaf: Certificate, host: string) => boolean,
+): Check {
+  const reports = [
+    'kubernetes/kubernetes#59372',
+    'kubernetes/kubernetes#50371',
+    'kelseyhightower/kubernetes-the-hard-way#146',
+  ]
+  return {
+    meta: { ...meta, severity: 'critical', explains: ['G06'], reports },
+    views: [
+      view({
+        requiredArtifacts: ['probes'],
+        audit: ({ probes }) => nameMismatches(probes, cause, applies),
+      }),
+    ],
+  }
+}
+
+/** Nodes whose certificate is not for the address that was dialled, in the words of a client. */
+function nameMismatches(
   probes: readonly NodeProbe[],
   cause: string,
   applies: (leaf: Certificate, host: string) => boolean,
