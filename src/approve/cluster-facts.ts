@@ -24,8 +24,8 @@ export interface ClusterFacts {
   facts(): Pick<Facts, 'claims' | 'certified' | 'evidence' | 'reserved' | 'protection'>
   /** The sources that a policy names. */
   evidence(policy: ApprovalPolicy | undefined): readonly EvidenceProvider[] | undefined
-  /** Asks the sources outside the cluster that the policy in force names about a node. Never rejects. */
-  askSources(nodeName: string): Promise<void>
+  /** Asks the sources outside the cluster that a policy names about a node. Never rejects. */
+  askSources(policy: ApprovalPolicy | undefined, nodeName: string): Promise<void>
   /** To be called when there are other policies. */
   policiesChanged(): void
   node(name: string): KubeNode | undefined
@@ -118,7 +118,8 @@ export function followCluster(
 
   void readUntilKnown()
   const others = Promise.all([nodes.synced, reserved.settled, options.csrsSynced])
-  // Whoever awaits `settled` is told, each time.
+  // Nothing is lost: `settled` awaits it anew each time and rejects with it. Without a handler of its own, the process
+  // would end where it rejects before anybody asked.
   others.catch(() => {})
   return {
     certified,
@@ -130,7 +131,7 @@ export function followCluster(
       protection: protection?.state(),
     }),
     evidence: evidenceOf,
-    askSources: nodeName => external.refresh(policies.inForce()?.policy, nodeName),
+    askSources: (policy, nodeName) => external.refresh(policy, nodeName),
     policiesChanged,
     node: name => nodes.get(name),
     nodesSynced: () => nodes.hasSynced(),

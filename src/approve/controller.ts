@@ -78,7 +78,6 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
     machines.inventoryChanged()
     again(leftPending)
   })
-  const shadows = new ShadowComparison(policies, comparison => options.onShadow?.(comparison))
   const policyNow = () => policies.inForce()?.policy
   const cluster = followCluster(
     options,
@@ -88,6 +87,11 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
       again(memory.following())
       machines.inventoryChanged()
     },
+  )
+  const shadows = new ShadowComparison(
+    policies,
+    { evidence: cluster.evidence, ask: cluster.askSources },
+    comparison => options.onShadow?.(comparison),
   )
   const machines = startKnownMachines({
     ...options,
@@ -176,7 +180,7 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
     if (nodeName !== undefined && kindOf(csr) === 'serving') memory.follow(csr.metadata.name, nodeName)
     let facts = factsOf(csr)
     if (nodeName !== undefined && wantsEvidence(facts)) {
-      await cluster.askSources(nodeName)
+      await cluster.askSources(facts.policy, nodeName)
       facts = factsOf(csr)
     }
     if (nodeName !== undefined && wantsAttestation(facts)) {
@@ -189,7 +193,7 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
       facts = { ...factsOf(csr), access }
     }
     const verdict = judge(facts)
-    shadows.compare(facts, verdict, cluster.evidence)
+    shadows.compare(facts, verdict)
     for (const other of verdict.outcome === 'Wait' ? (verdict.nodes ?? []) : [])
       memory.follow(csr.metadata.name, other)
     // Before its own addresses count as held by it.
@@ -327,6 +331,7 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
     certificateIssued: leaf => cluster.certified.addLeaf(leaf, clock.now()),
     async stop() {
       await Promise.all([queue.stop(), machines.stop(), cluster.stop(), policies.stop(), access.stop()])
+      await shadows.stop()
     },
   }
 }

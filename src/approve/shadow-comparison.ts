@@ -15,27 +15,76 @@ export interface Comparison {
   shadow: Outcome
 }
 
+/** What a shadow is judged by beside the facts of the policy in force. */
+export interface ShadowSources {
+  /** The sources that a policy names. */
+  evidence(policy: ApprovalPolicy): readonly EvidenceProvider[] | undefined
+  /** Asks those outside the cluster about a node. Never rejects. */
+  ask(policy: ApprovalPolicy, nodeName: string): Promise<void>
+}
+
+/** Nodes about which sources are asked for shadows at a time; requests beyond them are not compared. */
+const mostAsked = 64
+
 export class ShadowComparison {
   readonly #policies: PolicySource
+  readonly #sources: ShadowSources
   readonly #onCompared: (comparison: Comparison) => void
   readonly #seen = new Map<string, string>()
+  /** By shadow and node: the newest judgement that waits for an answer, so that no node takes more than one place. */
+  readonly #waiting = new Map<string, { facts: Facts; verdict: Verdict }>()
+  readonly #asking = new Set<Promise<void>>()
 
-  constructor(policies: PolicySource, onCompared: (comparison: Comparison) => void) {
+  constructor(
+    policies: PolicySource,
+    sources: ShadowSources,
+    onCompared: (comparison: Comparison) => void,
+  ) {
     this.#policies = policies
+    this.#sources = sources
     this.#onCompared = onCompared
   }
 
-  /** `facts` as they were judged; `evidence`: the sources that a policy names. */
-  compare(
-    facts: Facts,
-    verdict: Verdict,
-    evidence: (policy: ApprovalPolicy) => readonly EvidenceProvider[] | undefined,
-  ): void {
+  /** `facts` as they were judged. The verdict stands already: nobody waits for what a shadow has to ask. */
+  compare(facts: Facts, verdict: Verdict): void {
     for (const shadow of this.#policies.shadows()) {
-      const { policy } = shadow
-      const other = judge({ ...facts, policy, evidence: evidence(policy) })
-      if (this.#isNews(facts, shadow, verdict, other)) this.#tell(facts, shadow, verdict, other)
+      const other = this.#judge(shadow, facts)
+      const node = facts.reading.request && subjectNode(facts.reading.request)
+      const asks = shadow.policy.evidenceFrom && other.reasons[0]?.code === 'EvidenceUnavailable'
+      if (asks && node !== undefined) this.#askFirst(shadow, node, facts, verdict)
+      else this.#take(facts, shadow, verdict, other)
     }
+  }
+
+  /** Resolves when no source is asked any more. */
+  async stop(): Promise<void> {
+    this.#waiting.clear()
+    await Promise.all(this.#asking)
+  }
+
+  #judge({ policy }: LoadedPolicy, facts: Facts): Verdict {
+    return judge({ ...facts, policy, evidence: this.#sources.evidence(policy) })
+  }
+
+  #askFirst(shadow: LoadedPolicy, node: string, facts: Facts, verdict: Verdict): void {
+    const key = `${shadow.name} ${shadow.revision} ${node}`
+    const isAsked = this.#waiting.has(key)
+    if (!isAsked && this.#waiting.size >= mostAsked) return
+    this.#waiting.set(key, { facts, verdict })
+    if (isAsked) return
+    const asking = this.#sources.ask(shadow.policy, node).then(() => {
+      const waiting = this.#waiting.get(key)
+      this.#waiting.delete(key)
+      this.#asking.delete(asking)
+      // Another version of it may be there by now.
+      if (waiting && this.#policies.shadows().includes(shadow))
+        this.#take(waiting.facts, shadow, waiting.verdict, this.#judge(shadow, waiting.facts))
+    })
+    this.#asking.add(asking)
+  }
+
+  #take(facts: Facts, shadow: LoadedPolicy, verdict: Verdict, other: Verdict): void {
+    if (this.#isNews(facts, shadow, verdict, other)) this.#tell(facts, shadow, verdict, other)
   }
 
   #tell({ csr, reading }: Facts, shadow: LoadedPolicy, verdict: Verdict, other: Verdict): void {

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { CertificatePolicy } from '../kube/rollcall/certificate-policy/spec.ts'
+import { certificatePolicies } from '../kube/rollcall/certificate-policy.ts'
 import { calm, onCluster } from '../testing/controlled-cluster.ts'
 
 const policy = { evidence: 'Inventory', allowedRanges: [], evidenceFrom: ['cmdb'] } as const
@@ -46,5 +48,50 @@ test(
     assert.equal(await cluster.fate(name), 'pending')
     assert.deepEqual(await cluster.eventsOf(name), ['Warning EvidenceUnavailable'])
     assert.equal(questions, 1)
+  }),
+)
+
+test(
+  'the sources that a shadow alone names are asked once a verdict stands, which waits for none of them',
+  onCluster(async cluster => {
+    const answers = new Map<string, PromiseWithResolvers<Uint8Array | undefined>>()
+    const ask = (node: string) => {
+      const answer = answers.get(node) ?? Promise.withResolvers<Uint8Array | undefined>()
+      answers.set(node, answer)
+      return answer.promise
+    }
+    for (const [name, spec] of Object.entries({
+      default: { evidence: 'NodeStatus' },
+      next: { evidence: 'Inventory', evidenceFrom: ['cmdb'], shadowOf: 'default' },
+    } satisfies Record<string, CertificatePolicy['spec']>))
+      await cluster.admin.create<CertificatePolicy>(certificatePolicies, {
+        apiVersion: 'rollcall.dev/v1alpha1',
+        kind: 'CertificatePolicy',
+        metadata: { name },
+        spec,
+      })
+    await cluster.start({
+      approvalPolicy: undefined,
+      evidenceSources: [{ name: 'cmdb', timeout: 5_000, ask }],
+    })
+    await cluster.register('a', [['InternalIP', '10.0.0.1']])
+    await cluster.register('b', [['InternalIP', '10.0.0.2']])
+    for (const [node, ip] of Object.entries({ a: '10.0.0.1', b: '10.0.0.2' })) {
+      const name = await cluster.ask({ by: await cluster.node(node), node, ips: [ip] })
+      assert.equal(await cluster.fate(name), 'Approved SansProven, issued')
+    }
+    assert.deepEqual([...answers.keys()], ['a', 'b'])
+    answers.get('b')?.resolve(undefined)
+    answers.get('a')?.resolve(Buffer.from('{"addresses":["10.0.0.1"]}'))
+    await calm()
+    await cluster.clock.advance(31_000)
+    await calm()
+    const { status } = await cluster.admin.get<CertificatePolicy>(certificatePolicies, { name: 'next' })
+    const { compared, different, latest = [] } = status?.shadow ?? {}
+    assert.deepEqual([compared, different], [2, 1])
+    assert.deepEqual(
+      latest.map(({ node, enforced, shadow }) => [node, enforced, shadow]),
+      [['b', 'Approve SansProven', 'Wait SanUnproven']],
+    )
   }),
 )
