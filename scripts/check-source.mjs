@@ -48,6 +48,8 @@ for (const file of globSync('src/**/*.ts', { cwd: root }).sort()) {
   const text = readFileSync(join(root, file), 'utf8')
   checkImports(file, text)
   if (!doors.some(door => door.test(file))) checkDoors(file, text)
+  if (/^import (?!type )[^']*'node:http'/m.test(text) && !isTestEquipment(file))
+    problems.push(`${file}: an import of node:http loads all of fetch; take it from src/kube/node-http.ts`)
   // All unit tests run in one process, where a hook outside of any suite runs around every test of every file.
   if (/^(?:before|after)Each\(/m.test(text))
     problems.push(`${file}: a hook for all files; use t.after or a suite`)
@@ -55,10 +57,14 @@ for (const file of globSync('src/**/*.ts', { cwd: root }).sort()) {
 for (const problem of problems) console.error(problem)
 process.exit(problems.length === 0 ? 0 : 1)
 
+/** Beside the code or shared; no part of the program. */
+function isTestEquipment(file) {
+  return file.endsWith('.test.ts') || file.includes('/testing/')
+}
+
 function checkImports(file, text) {
   const room = file.split('/')[1]
-  // Test equipment, beside the code or shared, is no part of the program.
-  const isTest = file.endsWith('.test.ts') || file.includes('/testing/')
+  const isTest = isTestEquipment(file)
   for (const [, typeOnly, path] of text.matchAll(/^import (type )?[^'"]*['"](\.[^'"]+)['"]/gms)) {
     const target = posix.join(posix.dirname(file), path).split('/')[1]
     if (target === room || isTest) continue

@@ -1,8 +1,8 @@
-import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { InvalidArgumentError } from 'commander'
 import type { Registry } from 'prom-client'
 import { RollcallError, systemCode } from '../errors.ts'
+import { createServer } from '../kube/node-http.ts'
 import { parseIp } from '../x509/ip.ts'
 
 export interface ListenAddress {

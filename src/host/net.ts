@@ -1,6 +1,7 @@
-import { request as httpRequest, type IncomingMessage } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { connect, type Socket } from 'node:net'
+import { request as httpRequest } from '../kube/node-http.ts'
 import type { HttpRequest, Net } from '../ports.ts'
 
 export const systemNet: Net = {

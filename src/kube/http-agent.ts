@@ -1,19 +1,20 @@
-import { Agent as HttpAgent, request as httpRequest } from 'node:http'
+import type { Agent } from 'node:http'
 import { type AgentOptions, Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import type { Duplex } from 'node:stream'
 import { type ConnectionOptions, connect, createSecureContext } from 'node:tls'
 import { RollcallError } from '../errors.ts'
 import { readTokenKey } from '../keys/token-key.ts'
+import { Agent as HttpAgent, request as httpRequest } from './node-http.ts'
 import type { ConnectionConfig } from './transport.ts'
 
 /** Connections to one server with one credential, kept open between requests. */
 export interface HttpConnections {
-  agent: HttpAgent
+  agent: Agent
   request: typeof httpRequest
   /** Scheme, host and port, and the path that comes before every path of the API. */
   base: URL
   /** Goes with every request. */
-  options: { agent: HttpAgent; servername?: string; socketPath?: string }
+  options: { agent: Agent; servername?: string; socketPath?: string }
 }
 
 /** Makes none yet; `most` at a time. Throws what TLS has against key or certificate. */
@@ -56,7 +57,7 @@ function tlsOptions(config: ConnectionConfig): AgentOptions & ConnectionOptions 
 }
 
 /** Connections are made by CONNECT through a proxy, with TLS to the server itself inside. */
-function tunnelThrough(proxyUrl: string, agent: HttpAgent, base: URL): void {
+function tunnelThrough(proxyUrl: string, agent: Agent, base: URL): void {
   const proxy = new URL(proxyUrl)
   const send = proxy.protocol === 'https:' ? httpsRequest : httpRequest
   const target = `${base.hostname}:${base.port || 443}`

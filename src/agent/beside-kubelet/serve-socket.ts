@@ -1,6 +1,7 @@
-import { createServer, type Server } from 'node:http'
+import type { Server } from 'node:http'
 import { connect } from 'node:net'
 import { RollcallError, systemCode } from '../../errors.ts'
+import { createServer } from '../../kube/node-http.ts'
 import type { ServeSocket, SocketOptions } from './local-doors.ts'
 
 /** Over node:http. Who may connect is decided by the folder: Node.js cannot ask the kernel who is at the other end. */

@@ -1,7 +1,7 @@
-import { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
+import { IncomingMessage } from '../../kube/node-http.ts'
 import type { ApiRequest } from '../../kube/transport.ts'
 
 /** Bytes of one message; kubectl sends 32 KiB. */

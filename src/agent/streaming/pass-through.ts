@@ -1,5 +1,6 @@
-import { type IncomingMessage, request as sendHttp } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { request as sendHttp } from '../../kube/node-http.ts'
 import type { ApiRequest, ApiResponse } from '../../kube/transport.ts'
 import { splice } from '../../kube/upgrade/splice.ts'
 import {

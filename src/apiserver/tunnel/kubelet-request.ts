@@ -1,6 +1,7 @@
-import { type ClientRequest, type IncomingMessage, request as sendHttp } from 'node:http'
+import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
+import { request as sendHttp } from '../../kube/node-http.ts'
 import type { Clock } from '../../ports.ts'
 import { DialError } from './dial-error.ts'
 

@@ -1,5 +1,5 @@
-import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { STATUS_CODES } from '../node-http.ts'
 import type { ApiResponse } from '../transport.ts'
 
 /** Hands the connection over, or answers on it and closes it: what the client sent behind its request is no request. */
