@@ -29,6 +29,8 @@ export interface ApprovalOptions {
   disk?: Pick<Disk, 'read'> | undefined
   /** The request as the cache has it, by name. */
   cached(name: string): CertificateSigningRequest | undefined
+  /** Whether this process signs for that signer too, and keeps to the policy there; absent: for all. */
+  signsFor?(signerName: string): boolean
   /** Makes an Event on the request. */
   report(csr: CertificateSigningRequest, type: 'Normal' | 'Warning', reason: Reason): void
   /** Makes an Event on the Node that a denied or held request is for. */

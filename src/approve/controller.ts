@@ -21,6 +21,7 @@ import { foreignDecision } from './foreign-decision.ts'
 import { holding } from './held-condition.ts'
 import { judge, wantsAccessReview, wantsAttestation, wantsEvidence } from './judge.ts'
 import { startKnownMachines } from './known-machines.ts'
+import { boundsLifetime, longestLifetime } from './longest-lifetime.ts'
 import { readRequest } from './read-request.ts'
 import { RequestHistoryIndex } from './request-history.ts'
 import { RequestMemory } from './request-memory.ts'
@@ -37,6 +38,11 @@ export interface ApprovalController {
   csrChanged(type: ChangeType, csr: CertificateSigningRequest, previous?: CertificateSigningRequest): void
   /** To be called with every certificate before it is handed out. */
   certificateIssued(leaf: Leaf): void
+  /**
+   * Seconds that the policy lets the certificate live, as of now; undefined: as long as the signer gives. Rejects while
+   * that is not known.
+   */
+  longestLifetime(csr: CertificateSigningRequest): Promise<number | undefined>
   /** Whether all Nodes were seen. */
   nodesSynced(): boolean
   stop(): Promise<void>
@@ -216,6 +222,7 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
       history: history.of(csr, now),
       policy: policyNow(),
       policyUnusable: policies.unusable(),
+      signedElsewhere: options.signsFor ? !options.signsFor(csr.spec.signerName) : undefined,
     }
   }
 
@@ -326,6 +333,17 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
       if (!judgeable) leftPending.delete(name)
       if (type === 'DELETED' || !judgeable) memory.forget(name)
       if (judgeable) enqueue(name)
+    },
+    async longestLifetime(csr) {
+      if (!kindOf(csr)) return undefined
+      await policies.settled
+      const policy = policyNow()
+      if (policy && !boundsLifetime(policy)) return undefined
+      // The pools that a node is in are known when all Nodes and inventories are.
+      if (policy?.pools) await cluster.settled()
+      const nodeName = subjectOf(csr)
+      if (policy?.pools && nodeName !== undefined) await cluster.askSources(policy, nodeName)
+      return longestLifetime(factsOf(csr))
     },
     nodesSynced: cluster.nodesSynced,
     certificateIssued: leaf => cluster.certified.addLeaf(leaf, clock.now()),

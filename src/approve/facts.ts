@@ -97,6 +97,8 @@ export interface Facts {
   policyUnusable?: string | undefined
   /** For requests of attested machines; absent while it was not read yet. */
   attestation?: AttestationFacts | undefined
+  /** Somebody else signs, who does not know the policy: what no request asks for, nobody bounds. Absent: we do. */
+  signedElsewhere?: boolean | undefined
   /** For client requests; absent while not asked yet. */
   access?: AccessReview | undefined
 }

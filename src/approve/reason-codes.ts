@@ -129,8 +129,10 @@ export const reasonCodes = {
   },
   LifetimeOutOfRange: {
     outcomes: 'Deny',
-    meaning: 'spec.expirationSeconds is not within `lifetime` of the policy.',
-    remedy: 'Ask for less, or for none: then the signer says.',
+    meaning:
+      'spec.expirationSeconds is not within `lifetime` of the policy, or it is absent where another signer than Rollcall’s would say how long.',
+    remedy:
+      'Ask for less; or for none where Rollcall signs: then the certificate lives as long as the policy allows.',
   },
   ReservedName: {
     outcomes: 'Deny',

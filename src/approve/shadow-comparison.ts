@@ -35,11 +35,7 @@ export class ShadowComparison {
   readonly #waiting = new Map<string, { facts: Facts; verdict: Verdict }>()
   readonly #asking = new Set<Promise<void>>()
 
-  constructor(
-    policies: PolicySource,
-    sources: ShadowSources,
-    onCompared: (comparison: Comparison) => void,
-  ) {
+  constructor(policies: PolicySource, sources: ShadowSources, onCompared: (comparison: Comparison) => void) {
     this.#policies = policies
     this.#sources = sources
     this.#onCompared = onCompared

@@ -27,6 +27,8 @@ export interface SigningOptions {
   authorities: Readonly<Record<string, AuthoritySource>>
   /** Seconds that no certificate lives longer than. */
   certificateLifetimeSeconds: number
+  /** Seconds that this certificate may live at most, where a policy says less. What it rejects is signed later. */
+  longestLifetime?(csr: CertificateSigningRequest): Promise<number | undefined>
   ledger: Ledger
   /** Told after the certificate is in status.certificate. */
   onIssued?(csr: CertificateSigningRequest, leaf: LedgerEntry): void
@@ -97,12 +99,13 @@ export function startSigningController(options: SigningOptions): SigningControll
 
   async function sign(csr: CertificateSigningRequest, authority: Authority): Promise<number | undefined> {
     const { name } = csr.metadata
+    const longest = (await options.longestLifetime?.(csr)) ?? Number.POSITIVE_INFINITY
     const { prepared, refusal } = prepare({
       csr,
       request: readRequest(csr),
       authority,
       now: clock.now(),
-      certificateLifetimeSeconds: options.certificateLifetimeSeconds,
+      certificateLifetimeSeconds: Math.min(options.certificateLifetimeSeconds, longest),
       serialNumber: randomSerialNumber(random),
     })
     if (prepared === undefined) {

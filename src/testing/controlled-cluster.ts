@@ -40,6 +40,7 @@ export interface Ask {
   ips?: string[]
   signerName?: string
   organizations?: string[]
+  expirationSeconds?: number
 }
 
 export interface ControlledCluster extends EmbeddedCluster {
@@ -52,6 +53,8 @@ export interface ControlledCluster extends EmbeddedCluster {
   ask(what: Ask): Promise<string>
   /** Creates the Node where it is missing and sets its addresses. */
   register(name: string, addresses: [NodeAddress['type'], string][]): Promise<void>
+  /** Sets labels of the Node, as an operator. */
+  label(name: string, labels: Record<string, string>): Promise<void>
   read(name: string): Promise<CertificateSigningRequest>
   /** What the request came to, e.g. `Approved AutoApproved, issued`, or `pending`. */
   fate(name: string): Promise<string>
@@ -113,7 +116,19 @@ export async function startControlledCluster(more: Partial<ApiOptions> = {}): Pr
       await calm()
       return controllers
     },
-    async ask({ by, node, dns = [], ips = [], organizations = ['system:nodes'], signerName }) {
+    async label(name, labels) {
+      await admin.patch(resources.nodes, { name }, 'merge', { metadata: { labels } })
+      await calm()
+    },
+    async ask({
+      by,
+      node,
+      dns = [],
+      ips = [],
+      organizations = ['system:nodes'],
+      signerName,
+      expirationSeconds,
+    }) {
       const serving = dns.length + ips.length > 0
       const signer = generateSigner('Ed25519', seededRandom(1000 + made++))
       const commonName = `system:node:${node}`
@@ -127,6 +142,7 @@ export async function startControlledCluster(more: Partial<ApiOptions> = {}): Pr
           request: Buffer.from(pem).toString('base64'),
           signerName: signerName ?? (serving ? signerNames.kubeletServing : signerNames.kubeletClient),
           usages: ['digital signature', serving ? 'server auth' : 'client auth'],
+          ...(expirationSeconds && { expirationSeconds }),
         },
       })
       await calm()

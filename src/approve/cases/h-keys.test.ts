@@ -40,7 +40,14 @@ const cases: Case[] = [
     'LifetimeOutOfRange',
   ],
   ['H7 367 days', { ...within(), spec: { expirationSeconds: 367 * 86_400 } }, 'Approve', 'SansProven'],
-  ['H8 no lifetime asked for, where the policy bounds it', within(), 'Approve', 'SansProven'],
+  ['H8 no lifetime asked for, and our signer keeps to the policy', within(), 'Approve', 'SansProven'],
+  [
+    'H8 no lifetime asked for, and another signer would say',
+    { ...within(), signedElsewhere: true },
+    'Deny',
+    'LifetimeOutOfRange',
+  ],
+  ['H8 the same, where the policy bounds nothing', { signedElsewhere: true }, 'Approve', 'SansProven'],
   ...['P-256', 'P-384', 'P-521', 'Ed25519', 'RSA-2048', 'RSA-4096'].map(
     (keyType): Case => [`H1 a key ${keyType}`, { asked: { keyType } }, 'Approve', 'SansProven'],
   ),

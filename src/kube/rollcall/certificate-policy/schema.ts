@@ -71,7 +71,7 @@ const terms: Readonly<Record<string, StructuralSchema>> = {
   lifetime: {
     type: 'object',
     description:
-      'What spec.expirationSeconds of a request may be. A request without it gets the signer’s lifetime.',
+      'What spec.expirationSeconds of a request may be. A request without it gets the signer’s lifetime, of which Rollcall’s signer gives no more than maxSeconds; where another one signs, maxSeconds denies such requests.',
     properties: {
       minSeconds: count('The shortest, seconds.', year),
       maxSeconds: count('The longest, seconds.', year),
