@@ -39,10 +39,12 @@ function Findings({ report: { findings, explained, checks, missing } }: { report
     </details>`
 }
 
+const tones = { critical: 'expired', warning: 'late', info: 'none' } as const
+
 function Finding({ finding }: { finding: ReportedFinding }): View {
   const { id, severity, title, symptom, objects, evidence, cause, fix, verify } = finding
   return html`<article class="card finding">
-    <h2><${Glyph} shape=${severity} tone=${severity === 'critical' ? 'expired' : 'late'} /> <code>${id}</code> ${title}
+    <h2><${Glyph} shape=${severity} tone=${tones[severity]} /> <code>${id}</code> ${title}
       <span class="tag">${severity}</span>${objects.length > 1 && html`<span class="tag">×${objects.length}</span>`}</h2>
     <p class="lead">${cause}</p>
     <dl>

@@ -22,8 +22,8 @@ export function formatReport(report: Report, style: ReportStyle): string {
   )
 }
 
-const labels = { critical: 'CRIT', warning: 'WARN' } as const
-const colours = { critical: '\u001b[31m', warning: '\u001b[33m' } as const
+const labels = { critical: 'CRIT', warning: 'WARN', info: 'INFO' } as const
+const colours = { critical: '\u001b[31m', warning: '\u001b[33m', info: '\u001b[36m' } as const
 
 function label(severity: Severity, style: ReportStyle): string {
   return style.colours ? `${colours[severity]}${labels[severity]}\u001b[0m` : labels[severity]
@@ -63,7 +63,9 @@ function formatSummary({ findings, explained, checks, missing }: Report, style: 
   const lines = [
     [
       'found',
-      findings.length === 0 ? 'nothing' : `${count('critical')} critical, ${count('warning')} warnings`,
+      findings.every(({ severity }) => severity === 'info')
+        ? 'nothing'
+        : `${count('critical')} critical, ${count('warning')} warnings`,
     ],
     ...(symptoms ? [['explained', symptoms]] : []),
     ['checks', `${of('OK').length} OK, ${of('SKIP').length} SKIP, ${of('NOT_ASKED').length} not asked`],

@@ -97,6 +97,7 @@ import { i15 } from './checks/i15-called-server-bundle-stale.ts'
 import { i18 } from './checks/i18-own-certificate-of-old-ca.ts'
 import { z02 } from './checks/z02-too-many-requests.ts'
 import { z03 } from './checks/z03-kubelet-unreachable.ts'
+import { z04 } from './checks/z04-may-not-look.ts'
 import { z05 } from './checks/z05-own-certificate-ends.ts'
 import { z06 } from './checks/z06-two-approvers.ts'
 import { z07 } from './checks/z07-node-lease-stopped.ts'
@@ -200,6 +201,7 @@ export const allChecks: readonly Check[] = [
   i18,
   z02,
   z03,
+  z04,
   z05,
   z06,
   z07,

@@ -185,6 +185,12 @@ export interface BootstrapAttempt {
   message: string
 }
 
+/** Something that may not be read, and what was answered. */
+export interface Refusal {
+  artifact: string
+  reason: string
+}
+
 export interface Artifacts {
   requests: CertificateSigningRequest[]
   nodes: KubeNode[]
@@ -227,6 +233,8 @@ export interface Artifacts {
   signingFiles: SigningFiles
   nodeName: NodeName
   diskSpace: DiskSpace
+  /** What of the above may not be read. */
+  refusals: Refusal[]
 }
 
 export type ArtifactName = keyof Artifacts
@@ -263,6 +271,7 @@ export const artifactNames = [
   'signingFiles',
   'nodeName',
   'diskSpace',
+  'refusals',
 ] as const satisfies readonly ArtifactName[]
 
 /** All artifacts as not asked for; a gatherer fills in its own. */

@@ -112,8 +112,8 @@ function runViews(
   return asked ? { found, missing: [], status: 'OK' } : { found, missing: [...unasked], status: 'NOT_ASKED' }
 }
 
-/** Exit code: 3 found something, 4 nothing found but something could not be checked, 0 ok. */
+/** Exit code: 3 found something that is wrong, 4 nothing found but something could not be checked, 0 ok. */
 export function exitCodeOf({ findings, checks }: Report): 0 | 3 | 4 {
-  if (findings.length > 0) return 3
+  if (findings.some(({ severity }) => severity !== 'info')) return 3
   return checks.some(({ status }) => status === 'SKIP') ? 4 : 0
 }

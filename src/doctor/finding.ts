@@ -1,6 +1,13 @@
 import type { Command } from '../survey/explanation.ts'
 
-export type Severity = 'critical' | 'warning'
+/** Loudest first. `info`: nothing is broken; it does not count as found (exit code 3). */
+export const severities = ['critical', 'warning', 'info'] as const
+export type Severity = (typeof severities)[number]
+
+/** Whether the first is louder than the second. */
+export function isLouder(one: Severity, other: Severity): boolean {
+  return severities.indexOf(one) < severities.indexOf(other)
+}
 
 export interface Evidence {
   /** What was seen. */

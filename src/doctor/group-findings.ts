@@ -1,6 +1,6 @@
 import type { Command } from '../survey/explanation.ts'
 import type { Diagnosis } from './diagnose.ts'
-import type { Evidence, Severity } from './finding.ts'
+import { type Evidence, isLouder, type Severity, severities } from './finding.ts'
 
 /** All findings of one check with one cause. */
 export interface ReportedFinding {
@@ -48,7 +48,7 @@ export function groupFindings(diagnoses: readonly Diagnosis[]): ReportedFinding[
       groups.set(key, { finding, objects: new Set([object]) })
       continue
     }
-    if (severity === 'critical') group.finding.severity = 'critical'
+    if (isLouder(severity, group.finding.severity)) group.finding.severity = severity
     if (group.objects.has(object)) continue
     group.objects.add(object)
     if (group.objects.size <= shownEvidence) {
@@ -62,4 +62,4 @@ export function groupFindings(diagnoses: readonly Diagnosis[]): ReportedFinding[
   )
 }
 
-const rank = ({ severity }: ReportedFinding) => (severity === 'critical' ? 0 : 1)
+const rank = ({ severity }: ReportedFinding) => severities.indexOf(severity)

@@ -13,6 +13,7 @@ import { listControlPlanePrograms } from './control-plane-flags.ts'
 import { listEvents, listLeases, listNodes, listRequests } from './objects.ts'
 import type { GatherPorts, LookAtTls } from './ports.ts'
 import { probeNodes } from './probes.ts'
+import { refusalsOf } from './refusals.ts'
 import { listBootstrapTokens } from './tokens.ts'
 import { listRootCertificates, readClientTrust, readClusterInfo } from './trust.ts'
 
@@ -43,7 +44,7 @@ export async function gatherCluster(
     gatherControlPlane(client, lookAtTls),
   ])
   const tokens = bootstrapTokens.status === 'ok' ? bootstrapTokens.value : undefined
-  return {
+  const all: GatheredArtifacts = {
     ...gathered,
     ...others,
     ...controlPlane,
@@ -65,6 +66,7 @@ export async function gatherCluster(
       ? await attempt(() => runCanary({ ...canary, client, clock, patience: canaryPatience }))
       : { status: 'notAsked', reason: 'asked for with --canary only' },
   }
+  return { ...all, refusals: refusalsOf(all) }
 }
 
 /** Milliseconds; an approver and a signer that work need one second. */

@@ -17,6 +17,7 @@ import { readKubeletConfig } from './kubelet-config.ts'
 import type { Machine } from './machine.ts'
 import { readNodeName } from './node-name.ts'
 import type { LookAtTls } from './ports.ts'
+import { refusalsOf } from './refusals.ts'
 import { readSigningFiles } from './signing-files.ts'
 
 export interface NodeFiles {
@@ -47,7 +48,7 @@ export async function gatherNode(files: NodeFiles, ports: NodePorts): Promise<Ga
     readKubeconfigFile(files.bootstrapKubeconfig, disk),
   ])
   const server = kubeconfig.facts.server ?? bootstrapKubeconfig.facts.server
-  return {
+  const all: GatheredArtifacts = {
     ...nothingGathered('not found on a node: rollcall doctor'),
     certDirectory,
     kubeconfig: { status: 'ok', value: kubeconfig.facts },
@@ -60,6 +61,7 @@ export async function gatherNode(files: NodeFiles, ports: NodePorts): Promise<Ga
     nodeName: { status: 'ok', value: await readNodeName(files.kubeletFlags, machine.hostname(), disk) },
     diskSpace: await spaceOf(files.certDirectory, machine),
   }
+  return { ...all, refusals: refusalsOf(all) }
 }
 
 async function proofOf({ connection }: ReadKubeconfig, connect: Connect): Promise<Gathered<TokenProof>> {

@@ -16,6 +16,7 @@ import { decodePem } from '../../x509/pem.ts'
 import { allChecks } from '../all-checks.ts'
 import type { GatheredArtifacts } from '../artifacts.ts'
 import { diagnose, type Report } from '../diagnose.ts'
+import { isLouder } from '../finding.ts'
 import { type ClusterTarget, gatherCluster } from '../gather/gather-cluster.ts'
 
 const server = 'https://cluster.example:6443'
@@ -148,9 +149,7 @@ function judged(report: Report, id: string, also: readonly string[]): Report {
   const found = report.findings.map(finding => `${finding.severity} ${finding.id} ${finding.cause}`)
   const own = report.findings.find(finding => finding.id === id)
   assert.ok(own, `${id} is not found, but ${JSON.stringify(found, null, 2)}`)
-  const louder = report.findings.filter(
-    ({ severity }) => severity === 'critical' && own.severity !== 'critical',
-  )
+  const louder = report.findings.filter(({ severity }) => isLouder(severity, own.severity))
   assert.deepEqual(louder, [], 'something is louder')
   const ids = new Set(report.findings.map(finding => finding.id))
   assert.deepEqual([...ids].sort(), [id, ...also].sort(), JSON.stringify(found, null, 2))
