@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { DiscoveryOptions } from '../agent/agent-options.ts'
 import { RollcallError } from '../errors.ts'
-import { parsePin } from '../join/discovery/ca-pin.ts'
+import { parsePin } from '../join/discovery/parse-pin.ts'
 
 export interface DiscoveryFlags {
   discoveryServer?: string

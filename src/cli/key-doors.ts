@@ -1,7 +1,8 @@
 import { hostPorts } from '../cluster/host-ports.ts'
 import { systemNet } from '../host/net.ts'
 import { cryptokiLoader } from '../host/pkcs11.ts'
-import { type KeyDoors, type OpenKey, openKey, parseKeyReference } from '../keys/key-reference.ts'
+import { parseKeyReference } from '../keys/key-reference.ts'
+import { type KeyDoors, type OpenKey, openKey } from '../keys/open-key.ts'
 
 /** The files, sockets and PKCS#11 modules of this machine. */
 export function keyDoors(): KeyDoors {

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { RollcallError } from '../errors.ts'
-import { openKey, parseKeyReference } from '../keys/key-reference.ts'
+import { parseKeyReference } from '../keys/key-reference.ts'
+import { openKey } from '../keys/open-key.ts'
 import { sha256Hex } from '../x509/fingerprint.ts'
 import { parsePublicKey } from '../x509/public-key.ts'
 import { checkSignature } from '../x509/signature.ts'

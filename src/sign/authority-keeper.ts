@@ -1,6 +1,7 @@
 /** Keeps a signing CA loaded from its certificate file and wherever its key is, as both change. */
 import { type ErrorCode, RollcallError, systemCode } from '../errors.ts'
-import { type KeyDoors, type KeyReference, type OpenKey, openKey } from '../keys/key-reference.ts'
+import type { KeyReference } from '../keys/key-reference.ts'
+import { type KeyDoors, type OpenKey, openKey } from '../keys/open-key.ts'
 import { formatTime } from '../kube/time-format.ts'
 import type { Log } from '../ports.ts'
 import { sha256Hex } from '../x509/fingerprint.ts'

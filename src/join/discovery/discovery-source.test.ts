@@ -16,8 +16,8 @@ import { type ControlledCluster, calm, onCluster } from '../../testing/controlle
 import { type ForeignPair, foreignPair } from '../../testing/https-server.ts'
 import { parseCertificatesPem } from '../../x509/certificate.ts'
 import { sha256Hex } from '../../x509/fingerprint.ts'
-import { parsePin } from './ca-pin.ts'
 import { type DiscoverySourceOptions, discoverySource } from './discovery-source.ts'
+import { parsePin } from './parse-pin.ts'
 
 const good = 'abcdef.0123456789abcdef'
 const target = { name: 'cluster-info', namespace: 'kube-public' }

@@ -1,7 +1,7 @@
 /** The machine's side of a proof: its TPM, or a key that is registered for it, in a file, a token or another program. */
 import { RollcallError, systemCode } from '../../errors.ts'
 import type { Clock } from '../../ports.ts'
-import type { OpenKey } from '../key-reference.ts'
+import type { OpenKey } from '../open-key.ts'
 import type { OpenTpm } from '../tpm/channel.ts'
 import {
   attestationKeyTemplate,
