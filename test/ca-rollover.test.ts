@@ -1,38 +1,24 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { runRotation } from '../src/cluster/demo/roll.ts'
 import { findRunningUp } from '../src/cluster/demo/running-up.ts'
 import { formatName } from '../src/x509/name.ts'
 import { heldPairs } from './support/data-folder.ts'
 import { eventually } from './support/eventually.ts'
-import {
-  type RollcallProcess,
-  runRollcall,
-  startRollcall,
-  temporaryFolder,
-} from './support/rollcall-process.ts'
+import { runRollcall } from './support/rollcall-process.ts'
+import { upDuringTests } from './support/running-up.ts'
 
-const folder = temporaryFolder()
-const admin = join(folder.path, 'admin.kubeconfig')
-let up: RollcallProcess
-
-before(async () => {
-  up = startRollcall(['up', '--nodes', '3', '--dir', folder.path, '--port', '0'])
-  await up.ready
-})
-after(async () => {
-  await up?.stop()
-  folder.remove()
-})
+const up = upDuringTests()
+const { admin } = up
 
 const ca = (...args: string[]) => runRollcall(['ca', ...args, '--kubeconfig', admin])
 
 /** Issuers of the nodes' client certificates, each once. */
 const issuers = () =>
   new Set(
-    heldPairs(folder.path).flatMap(({ kind, certificate }) =>
+    heldPairs(up.path).flatMap(({ kind, certificate }) =>
       kind === 'kubelet-client' ? formatName(certificate.issuer) : [],
     ),
   )
@@ -56,7 +42,7 @@ test('a rollback in the middle of the renewal: every leaf is of the old CA again
   timeout: 120_000,
 }, async () => {
   const begun = Promise.withResolvers<void>()
-  const rotation = runRotation(findRunningUp(folder.path), 'client', {
+  const rotation = runRotation(findRunningUp(up.path), 'client', {
     onStep: (_, { to }) => {
       if (to === 'Reissuing') begun.resolve()
     },
@@ -73,10 +59,10 @@ test('a rollback in the middle of the renewal: every leaf is of the old CA again
 test('nodes that were away through a rollover, left behind by name, catch up by what their trust roots signed', {
   timeout: 120_000,
 }, async () => {
-  const { fleetProcess } = findRunningUp(folder.path)
+  const { fleetProcess } = findRunningUp(up.path)
   process.kill(fleetProcess, 'SIGSTOP')
   let told = false
-  const rotation = runRotation(findRunningUp(folder.path), 'apiserver-serving', {
+  const rotation = runRotation(findRunningUp(up.path), 'apiserver-serving', {
     onStep: (_, { to }) => {
       if (to === 'Proving' && !told) {
         told = true
@@ -94,7 +80,7 @@ test('nodes that were away through a rollover, left behind by name, catch up by 
   // Started anew by `up`, with the bundle of before on the disk: it trusts nobody who serves now.
   process.kill(fleetProcess, 'SIGKILL')
   assert.equal(phase, 'Done', `${blockers}`)
-  const log = join(folder.path, 'rollcall.log')
+  const log = join(up.path, 'rollcall.log')
   await eventually('all three have caught up', () => {
     const lines = readFileSync(log, 'utf8')
       .split('\n')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { followingClient } from '../src/cluster/demo/following-client.ts'
 import { runRotation } from '../src/cluster/demo/roll.ts'
 import { findRunningUp } from '../src/cluster/demo/running-up.ts'
@@ -12,25 +12,11 @@ import { formatName } from '../src/x509/name.ts'
 import { heldPairs } from './support/data-folder.ts'
 import { eventually } from './support/eventually.ts'
 import { openssl } from './support/openssl.ts'
-import {
-  type RollcallProcess,
-  runRollcall,
-  startRollcall,
-  temporaryFolder,
-} from './support/rollcall-process.ts'
+import { runRollcall } from './support/rollcall-process.ts'
+import { upDuringTests } from './support/running-up.ts'
 
-const folder = temporaryFolder()
-const admin = join(folder.path, 'admin.kubeconfig')
-let up: RollcallProcess
-
-before(async () => {
-  up = startRollcall(['up', '--nodes', '3', '--dir', folder.path, '--port', '0'])
-  await up.ready
-})
-after(async () => {
-  await up?.stop()
-  folder.remove()
-})
+const up = upDuringTests()
+const { admin } = up
 
 /** What openssl says of the API's certificate, with these CAs alone: 0 is good. */
 async function verifiedWith(caFile: string): Promise<string> {
@@ -48,25 +34,25 @@ function withAuthority(kubeconfig: string, pem: string): string {
   return kubeconfig.replace(/certificate-authority-data: \S+/, `certificate-authority-data: ${data}`)
 }
 
-const oldCa = join(folder.path, 'pki/ca.crt')
-const newCa = join(folder.path, 'ca/ca-apiserver-serving-2.crt')
+const oldCa = join(up.path, 'pki/ca.crt')
+const newCa = join(up.path, 'ca/ca-apiserver-serving-2.crt')
 
 test('demo roll: two CAs change under load, everybody answers, and what is served, held and refused is the new one', {
   timeout: 180_000,
 }, async () => {
   const keptAdmin = readFileSync(admin, 'utf8')
   assert.equal(await verifiedWith(oldCa), '0')
-  const { code, stdout, stderr } = await runRollcall(['demo', 'roll', '--dir', folder.path])
+  const { code, stdout, stderr } = await runRollcall(['demo', 'roll', '--dir', up.path])
   assert.equal(code, 0, stdout + stderr)
   assert.match(stdout, /\n3\/3 answer, 0 failed requests of \d{3,}, 0 nodes lost\n$/)
 
   assert.equal(await verifiedWith(newCa), '0')
   assert.notEqual(await verifiedWith(oldCa), '0', 'who trusts the old CA alone refuses what is served')
-  for (const { kind, node, certificate } of heldPairs(folder.path)) {
+  for (const { kind, node, certificate } of heldPairs(up.path)) {
     const issuer = kind === 'kubelet-client' ? 'CN=rollcall-client-ca-2' : 'CN=kubernetes'
     assert.equal(formatName(certificate.issuer), issuer, `${node} ${kind}`)
   }
-  const kept = join(folder.path, 'kept.kubeconfig')
+  const kept = join(up.path, 'kept.kubeconfig')
   writeFileSync(kept, `${withAuthority(keptAdmin, readFileSync(newCa, 'utf8'))}`, { mode: 0o600 })
   const former = await runRollcall(['nodes', '--kubeconfig', kept])
   assert.equal(former.code, 1, 'the certificate of before, by the CA that was dropped, is nobody')
@@ -88,7 +74,7 @@ test('demo roll: two CAs change under load, everybody answers, and what is serve
 test('a gate waits for proof: while no agent answers the old chain is served, and each is named; then it goes on', {
   timeout: 180_000,
 }, async () => {
-  const running = findRunningUp(folder.path)
+  const running = findRunningUp(up.path)
   const { client, transport } = followingClient(admin, 'test-watcher')
   process.kill(running.fleetProcess, 'SIGSTOP')
   const steps: string[] = []
@@ -137,16 +123,15 @@ test('up started again serves, trusts and signs with the CAs it rolled to, and t
   timeout: 120_000,
 }, async () => {
   assert.equal(await up.stop(), 0)
-  up = startRollcall(['up', '--nodes', '3', '--dir', folder.path, '--port', '0'])
-  await up.ready
-  assert.equal(await verifiedWith(join(folder.path, 'ca/ca-apiserver-serving-3.crt')), '0')
+  await up.startAgain()
+  assert.equal(await verifiedWith(join(up.path, 'ca/ca-apiserver-serving-3.crt')), '0')
   assert.notEqual(await verifiedWith(oldCa), '0')
 })
 
 test('demo lockup: nobody is asked, and all nodes are lost until the old chain is served again', {
   timeout: 240_000,
 }, async () => {
-  const { code, stdout, stderr } = await runRollcall(['demo', 'lockup', '--dir', folder.path])
+  const { code, stdout, stderr } = await runRollcall(['demo', 'lockup', '--dir', up.path])
   assert.equal(code, 0, stdout + stderr)
   const [, lost, failed] =
     /\n(\d+) nodes lost, (\d+) failed requests of \d+; after the rollback 3\/3 are back, 3\/3 answer\n$/.exec(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { clientOf } from '../src/cluster/demo/running-up.ts'
 import { listAll } from '../src/kube/client.ts'
 import { type CertificateSigningRequest, resources } from '../src/kube/types.ts'
@@ -9,28 +9,14 @@ import { parseCertificatesPem } from '../src/x509/certificate.ts'
 import { commonNames } from '../src/x509/name.ts'
 import { heldPairs } from './support/data-folder.ts'
 import { openssl, opensslVerify } from './support/openssl.ts'
-import {
-  type RollcallProcess,
-  runRollcall,
-  startRollcall,
-  temporaryFolder,
-} from './support/rollcall-process.ts'
+import { runRollcall, startRollcall, temporaryFolder } from './support/rollcall-process.ts'
+import { upDuringTests } from './support/running-up.ts'
 
-const folder = temporaryFolder()
-const caFile = join(folder.path, 'pki/ca.crt')
-let up: RollcallProcess
-
-before(async () => {
-  up = startRollcall(['up', '--nodes', '3', '--dir', folder.path, '--port', '0'])
-  await up.ready
-})
-after(async () => {
-  await up?.stop()
-  folder.remove()
-})
+const up = upDuringTests()
+const caFile = join(up.path, 'pki/ca.crt')
 
 async function requests(): Promise<CertificateSigningRequest[]> {
-  const { client, transport } = await clientOf(join(folder.path, 'admin.kubeconfig'))
+  const { client, transport } = await clientOf(up.admin)
   try {
     const list = await listAll<CertificateSigningRequest>(client, resources.certificateSigningRequests)
     return list.items
@@ -44,7 +30,7 @@ const conditions = ({ status }: CertificateSigningRequest) =>
 
 test('demo thief: three thefts are refused, each with its own reason, and nothing is issued', async () => {
   const before = new Set((await requests()).map(({ metadata }) => metadata.name))
-  const { code, stdout, stderr } = await runRollcall(['demo', 'thief', '--dir', folder.path])
+  const { code, stdout, stderr } = await runRollcall(['demo', 'thief', '--dir', up.path])
   assert.equal(code, 0, stdout + stderr)
   const refusals = stdout.match(/^ {3}refused: .*$/gm) ?? []
   const reasons = [
@@ -67,22 +53,22 @@ test('demo thief: three thefts are refused, each with its own reason, and nothin
 })
 
 test('demo thief goes on telling why when it was denied so often that its next denials are held back', async () => {
-  assert.equal((await runRollcall(['demo', 'thief', '--dir', folder.path])).code, 0)
-  const { code, stdout, stderr } = await runRollcall(['demo', 'thief', '--dir', folder.path])
+  assert.equal((await runRollcall(['demo', 'thief', '--dir', up.path])).code, 0)
+  const { code, stdout, stderr } = await runRollcall(['demo', 'thief', '--dir', up.path])
   assert.equal(code, 0, stdout + stderr)
   assert.match(stdout, /left without an answer: OwnedByOtherNode: .*so this denial waits too/)
   assert.match(stdout, /\n3 of 3 refused\.\n$/)
 })
 
 test('demo blackout: every certificate has really lapsed, and each node holds two good new ones when it ends', async () => {
-  const before = heldPairs(folder.path)
-  const { code, stdout, stderr } = await runRollcall(['demo', 'blackout', '--dir', folder.path])
+  const before = heldPairs(up.path)
+  const { code, stdout, stderr } = await runRollcall(['demo', 'blackout', '--dir', up.path])
   assert.equal(code, 0, stdout + stderr)
   assert.match(stdout, /6 certificates of 3 nodes have lapsed/)
   assert.match(stdout, /3\/3 client certificates are back, requested as system:bootstrap/)
   assert.match(stdout, /3\/3 nodes recovered/)
 
-  const now = heldPairs(folder.path)
+  const now = heldPairs(up.path)
   assert.equal(now.length, 6)
   const old = new Map(before.map(pair => [`${pair.node} ${pair.kind}`, pair]))
   for (const { node, kind, pem, path, certificate } of now) {
@@ -141,8 +127,8 @@ test('demos take the nodes that run now: not those of an earlier, larger fleet, 
 })
 
 test('without a running up each demo is refused with one sentence and exit code 2, and leaves nothing', async () => {
-  const nowhere = join(folder.path, 'nowhere')
-  const empty = join(folder.path, 'empty')
+  const nowhere = join(up.path, 'nowhere')
+  const empty = join(up.path, 'empty')
   mkdirSync(empty)
   for (const demo of ['thief', 'blackout']) {
     for (const directory of [nowhere, empty]) {
@@ -152,6 +138,6 @@ test('without a running up each demo is refused with one sentence and exit code 
       assert.match(stderr, /^rollcall: No 'rollcall up' runs with --dir [^\n]+\n$/)
     }
   }
-  assert.ok(!readdirSync(folder.path).includes('nowhere'))
+  assert.ok(!readdirSync(up.path).includes('nowhere'))
   assert.deepEqual(readdirSync(empty), [])
 })

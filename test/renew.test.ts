@@ -1,35 +1,20 @@
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { clientOf } from '../src/cluster/demo/running-up.ts'
 import { type KubeNode, resources } from '../src/kube/types.ts'
 import { heldPairs } from './support/data-folder.ts'
 import { eventually } from './support/eventually.ts'
-import {
-  type RollcallProcess,
-  runRollcall,
-  startRollcall,
-  temporaryFolder,
-} from './support/rollcall-process.ts'
+import { runRollcall } from './support/rollcall-process.ts'
+import { upDuringTests } from './support/running-up.ts'
 
-const folder = temporaryFolder()
-const kubeconfig = join(folder.path, 'admin.kubeconfig')
-let up: RollcallProcess
-
-before(async () => {
-  up = startRollcall(['up', '--nodes', '3', '--dir', folder.path, '--port', '0'])
-  await up.ready
-})
-after(async () => {
-  await up?.stop()
-  folder.remove()
-})
+const up = upDuringTests()
+const kubeconfig = up.admin
 
 const renew = (...words: string[]) => runRollcall(['renew', ...words, '--kubeconfig', kubeconfig])
 /** Pairs by node and kind; undefined while an agent is just putting one in place. */
 function look(): Map<string, string> | undefined {
   try {
-    return new Map(heldPairs(folder.path).map(pair => [`${pair.node} ${pair.kind}`, pair.pem]))
+    return new Map(heldPairs(up.path).map(pair => [`${pair.node} ${pair.kind}`, pair.pem]))
   } catch {
     return undefined
   }
