@@ -9,7 +9,12 @@ import { attestationEndpoint } from '../kube/rollcall/node-identity.ts'
 import type { Connect, ConnectionConfig, Transport } from '../kube/transport.ts'
 import { type ConfigMap, resources } from '../kube/types.ts'
 import type { Clock } from '../ports.ts'
-import type { AcquireContext, Acquired, CredentialSource, NothingReason } from './credential-sources.ts'
+import {
+  type AcquireContext,
+  type CredentialSource,
+  type NothingReason,
+  nothingOf,
+} from './credential-sources.ts'
 
 export interface AttestSourceOptions {
   attestor: Attestor
@@ -34,12 +39,7 @@ export interface AttestSourceOptions {
 export function attestSource(options: AttestSourceOptions): CredentialSource {
   const { attestor, clock, timeoutSeconds = 180 } = options
   const name = `attestation by ${attestor.name}`
-  const nothing = (reason: NothingReason, message: string): Acquired => ({
-    ok: false,
-    source: name,
-    reason,
-    message,
-  })
+  const nothing = nothingOf(name)
   return {
     name,
     async acquire(context) {

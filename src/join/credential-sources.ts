@@ -47,6 +47,11 @@ export interface CredentialSource {
   acquire(context: AcquireContext): Promise<Acquired>
 }
 
+/** How the source of this name says that it has nothing. */
+export function nothingOf(source: string) {
+  return (reason: NothingReason, message: string): Acquired => ({ ok: false, source, reason, message })
+}
+
 /** The ordered sources of one node. */
 export interface CredentialChain {
   /**

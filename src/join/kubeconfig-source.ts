@@ -2,7 +2,7 @@ import { hasCode, systemCode } from '../errors.ts'
 import { parseKubeconfig, selectContext } from '../kube/kubeconfig.ts'
 import { type ConnectionPorts, connectionConfig } from '../kube/kubeconfig-connection.ts'
 import type { ConnectionConfig } from '../kube/transport.ts'
-import type { Acquired, CredentialSource, NothingReason } from './credential-sources.ts'
+import { type CredentialSource, nothingOf } from './credential-sources.ts'
 
 /**
  * The bootstrap kubeconfig (`--bootstrap-kubeconfig`), read anew at every attempt: a token that was replaced, or a file
@@ -11,12 +11,7 @@ import type { Acquired, CredentialSource, NothingReason } from './credential-sou
  */
 export function kubeconfigSource(path: string, ports: ConnectionPorts): CredentialSource {
   const name = `kubeconfig ${path}`
-  const nothing = (reason: NothingReason, message: string): Acquired => ({
-    ok: false,
-    source: name,
-    reason,
-    message,
-  })
+  const nothing = nothingOf(name)
   return {
     name,
     async acquire() {

@@ -3,7 +3,12 @@ import { socketProblem } from '../keys/socket-safety.ts'
 import { isRecord } from '../kube/json.ts'
 import type { ConnectionConfig } from '../kube/transport.ts'
 import type { Clock, Disk, Net } from '../ports.ts'
-import type { AcquireContext, Acquired, CredentialSource, NothingReason } from './credential-sources.ts'
+import {
+  type AcquireContext,
+  type CredentialSource,
+  type NothingReason,
+  nothingOf,
+} from './credential-sources.ts'
 import { readCredentialStatus } from './credential-status.ts'
 
 export interface PluginSourceOptions {
@@ -34,12 +39,7 @@ const mostAnswer = 1024 * 1024
 export function pluginSource(options: PluginSourceOptions): CredentialSource {
   const { socket, owners, disk, endpoint, whyNotReady } = options
   const name = `plugin ${socket}`
-  const nothing = (reason: NothingReason, message: string): Acquired => ({
-    ok: false,
-    source: name,
-    reason,
-    message,
-  })
+  const nothing = nothingOf(name)
   return {
     name,
     async acquire(context) {

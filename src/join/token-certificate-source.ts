@@ -3,7 +3,7 @@ import { encodeTokenKey, type TokenKey } from '../keys/token-key.ts'
 import type { ConnectionConfig } from '../kube/transport.ts'
 import type { Clock, Disk } from '../ports.ts'
 import { parseCertificatesPem } from '../x509/certificate.ts'
-import type { Acquired, CredentialSource, NothingReason } from './credential-sources.ts'
+import { type CredentialSource, nothingOf } from './credential-sources.ts'
 
 export interface TokenCertificateSourceOptions {
   /** Path of the certificate, PEM, leaf first: a device's own, say, that came with the machine. */
@@ -22,12 +22,7 @@ export interface TokenCertificateSourceOptions {
  */
 export function tokenCertificateSource(options: TokenCertificateSourceOptions): CredentialSource {
   const name = `certificate ${options.certificate} with its key in a token`
-  const nothing = (reason: NothingReason, message: string): Acquired => ({
-    ok: false,
-    source: name,
-    reason,
-    message,
-  })
+  const nothing = nothingOf(name)
   return {
     name,
     async acquire() {
