@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { authorityPool } from './testing/authority-pool.ts'
-import type { EnvironmentOptions } from './testing/environment.ts'
-import { type MutationName, mutations } from './testing/mutations.ts'
+import { seededRandom } from '../testing/seeded-random.ts'
+import { authorityPool } from './simulated/authority-pool.ts'
+import type { EnvironmentOptions } from './simulated/environment.ts'
+import { type MutationName, mutations } from './simulated/mutations.ts'
 import { runSchedule } from './testing/schedule.ts'
 
 interface Simplification {
@@ -48,7 +49,7 @@ const list: Simplification[] = [
   { name: 'seedsForgotten', says: 'M8 what new machines start with does not count', breaks: /^I10:/ },
 ]
 
-const pool = await authorityPool(4)
+const pool = await authorityPool(4, seededRandom(77))
 const budget = 120
 
 for (const { name, says, breaks, role = 'apiserver-serving', from = 1, nodes = 3, often = {} } of list)

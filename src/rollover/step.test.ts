@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom } from '../testing/seeded-random.ts'
 import { firstForged } from './history.ts'
+import { authorityPool } from './simulated/authority-pool.ts'
+import { none } from './simulated/mutations.ts'
+import { runOnce, twoOrchestrators } from './simulated/orchestrator.ts'
+import { newWorld } from './simulated/world.ts'
 import { ordersOf, step } from './step.ts'
-import { authorityPool } from './testing/authority-pool.ts'
-import { none } from './testing/mutations.ts'
-import { runOnce, twoOrchestrators } from './testing/orchestrator.ts'
 import {
   consumer,
   days,
@@ -18,10 +19,9 @@ import {
   start,
 } from './testing/quiet-cluster.ts'
 import { everybodyActs } from './testing/schedule.ts'
-import { newWorld } from './testing/world.ts'
 
 test('a rotation goes from phase to phase in order, and its history tells on which gates', async () => {
-  const world = newWorld({ pool: await authorityPool(2), role: 'apiserver-serving' })
+  const world = newWorld({ pool: await authorityPool(2, seededRandom(77)), role: 'apiserver-serving' })
   const [leader] = twoOrchestrators()
   const random = seededRandom(1)
   for (let round = 0; round < 150; round += 1) {

@@ -3,13 +3,19 @@ import type { Random } from '../../ports.ts'
 import { seededRandom } from '../../testing/seeded-random.ts'
 import { gatesOf } from '../phases.ts'
 import { finalPhases } from '../plan.ts'
-import { prove } from './carry-out.ts'
-import { type EnvironmentOptions, happen, pass, synced, vouch } from './environment.ts'
-import { brokenInvariants } from './invariants.ts'
-import { type Mutation, none } from './mutations.ts'
-import { observe } from './observe.ts'
-import { type Orchestrator, runOnce, someFaults, takeLease, twoOrchestrators } from './orchestrator.ts'
-import { holdCeremony, issueTo, newWorld, type World, type WorldOptions } from './world.ts'
+import { prove } from '../simulated/carry-out.ts'
+import { type EnvironmentOptions, happen, pass, synced, vouch } from '../simulated/environment.ts'
+import { brokenInvariants } from '../simulated/invariants.ts'
+import { type Mutation, none } from '../simulated/mutations.ts'
+import { observe } from '../simulated/observe.ts'
+import {
+  type Orchestrator,
+  runOnce,
+  someFaults,
+  takeLease,
+  twoOrchestrators,
+} from '../simulated/orchestrator.ts'
+import { holdCeremony, issueTo, newWorld, type World, type WorldOptions } from '../simulated/world.ts'
 
 export interface Outcome {
   phase: string

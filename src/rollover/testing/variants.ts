@@ -1,6 +1,6 @@
 /** The rotations that the model check runs: each role, bridged or not, unhurried or not; and the emergency of each. */
 import { type TrustRole, trustRoles } from '../../kube/rollcall/trust-bundle.ts'
-import type { AuthorityPool } from './authority-pool.ts'
+import type { AuthorityPool } from '../simulated/authority-pool.ts'
 import { type Outcome, runSchedule, type ScheduleOptions } from './schedule.ts'
 
 const short = { bridgeSoak: '1m' }

@@ -1,6 +1,6 @@
 /** The adapters of the model: they carry orders out, or refuse them by their fence. */
 import type { Order } from '../effects/effect.ts'
-import { type Fence, issueTo, type Member, type Sink, verifies, type World } from './world.ts'
+import { type Fence, issueTo, type Member, type Sink, take, verifies, type World } from './world.ts'
 
 export function carryOut(world: World, { effect, token, sequence }: Order): void {
   const passes = (fence: Fence) => isNewer(fence, { token, sequence })
@@ -77,7 +77,7 @@ function toMember(world: World, { effect }: Order, passes: (fence: Fence) => boo
     case 'load-bundle': {
       const member = reachable(world, effect.consumer)
       if (!member || !passes(member.fence)) return
-      member.disk = Math.max(member.disk, effect.generation)
+      take(world, member, effect.generation)
       if (member.reloads) member.loaded = Math.max(member.loaded, member.disk)
       return
     }
@@ -130,7 +130,8 @@ export function prove(world: World, member: Member, level: 2 | 3, authority: num
 }
 
 function reachable(world: World, id: string): Member | undefined {
-  return world.members.find(member => member.id === id && member.online && !member.gone && !member.restarting)
+  const member = world.byId.get(id)
+  return member?.online && !member.gone && !member.restarting ? member : undefined
 }
 
 /** I7: an order of a former leader, or of an earlier step, is refused; one that is taken raises the fence. */

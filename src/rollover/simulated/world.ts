@@ -64,10 +64,20 @@ export interface Member {
   fence: Fence
 }
 
+/** What a simulation with real keys adds to the model, which knows certificates by their CA alone. */
+export interface Hooks {
+  /** Somebody is given a certificate by the CA that signs now. */
+  issued(member: Member, leaf: Leaf): void
+  /** Whether a consumer takes this bundle over what it holds. */
+  takes(member: Member, generation: number): boolean
+}
+
 export interface World {
   pool: AuthorityPool
   role: TrustRole
-  oldEnds: number
+  hooks?: Hooks
+  /** When a CA ends, in milliseconds since the epoch. */
+  ends(authority: number): number
   now: number
   /** How far the orchestrators' clock is ahead. */
   clockError: number
@@ -75,6 +85,8 @@ export interface World {
   sinks: Sink[]
   servers: Server[]
   members: Member[]
+  /** The same by id. */
+  byId: Map<string, Member>
   signer: { authority: number | undefined; mode: Chain['mode']; canary: Set<number>; fence: Fence }
   /** Keys that exist. */
   keys: Set<number>
@@ -97,6 +109,12 @@ export interface WorldOptions {
   standby?: boolean
   /** How long the old CA lives still, in milliseconds; absent: years. */
   oldEnds?: number
+  ends?: World['ends']
+  hooks?: Hooks
+  /** Bundles that are signed already; absent: one with the old CA, and what a ceremony adds. */
+  bundles?: BundleFacts[]
+  /** Whether there are others than nodes. */
+  outsiders?: boolean
 }
 
 const fresh = (): Fence => ({ token: 0, sequence: 0 })
@@ -109,6 +127,10 @@ export function newWorld({
   nodes = 3,
   standby = false,
   oldEnds = 3650 * day,
+  ends = authority => poolTime + oldEnds + (authority - 1) * 3650 * day,
+  hooks,
+  bundles,
+  outsiders = true,
 }: WorldOptions): World {
   const steady = standby ? [1, 2] : [1]
   const now = poolTime
@@ -126,15 +148,17 @@ export function newWorld({
   const world: World = {
     pool,
     role,
-    oldEnds,
+    ...(hooks && { hooks }),
+    ends,
     now,
     clockError: 0,
-    bundles: [bundleOf(1, steady)],
+    bundles: bundles ?? [bundleOf(1, steady)],
     sinks: ['configmap', 'kubeconfigs', 'cluster-info', 'image'].map((id, index) => {
       return { id, seed: index >= 2, generation: 1, before: 1, fence: fresh() }
     }),
     servers: ['api-1', 'api-2'].map(id => serverOf(id, role, now)),
     members: [],
+    byId: new Map(),
     signer: { authority: 1, mode: 'old', canary: new Set([1]), fence: fresh() },
     keys: new Set(standby || reason === 'Compromise' ? [1, 2] : [1]),
     crossSigned: new Set(),
@@ -144,8 +168,9 @@ export function newWorld({
     joiners: 0,
     violations: [],
   }
-  holdCeremony(world)
+  if (bundles === undefined) holdCeremony(world)
   for (let index = 1; index <= nodes; index += 1) addNode(world, `node-${index}`)
+  if (!outsiders) return world
   if (role === 'apiserver-serving') {
     addMember(world, { id: 'agent-1', kind: 'Agent', reloads: true, orderable: true })
     addMember(world, { id: 'pod-1', kind: 'Pod', reloads: false, orderable: false })
@@ -168,14 +193,16 @@ export function holdCeremony(world: World): void {
   world.bundles = [...world.bundles, ...sets.map((anchors, index) => bundleOf(last + 1 + index, anchors))]
 }
 
-/** The rotation after the one that is over: from its new CA to the next. */
-export function beginNext(world: World): void {
-  const { to, role, reason, author, policy, sequence } = world.store.plan
-  const asked = { id: `rotation-${to}`, role, reason, author, policy, from: to, to: to + 1 }
+/** The rotation after the one that is over: from the CA that it left in charge to the next. */
+export function beginNext(world: World, ceremony = holdCeremony): void {
+  const { from, to, phase, role, reason, author, policy, sequence } = world.store.plan
+  const current = phase === 'Done' ? to : from
+  const id = `rotation-${sequence}`
+  const asked = { id, role, reason, author, policy, from: current, to: current + 1 }
   world.wishes = noWishes
   const plan = newPlan({ ...asked, wishes: noWishes, after: sequence, now: world.now })
   world.store = { plan, version: world.store.version + 1 }
-  holdCeremony(world)
+  ceremony(world)
 }
 
 function serverOf(id: string, role: TrustRole, since: number): Server {
@@ -215,6 +242,7 @@ export function addMember(
     ...more,
   }
   world.members.push(member)
+  world.byId.set(id, member)
   issueTo(world, member)
   return member
 }
@@ -224,13 +252,14 @@ export function issueTo(world: World, member: Member): void {
   const { authority, mode } = world.signer
   const presents = world.role !== 'apiserver-serving' && (member.kind === 'Kubelet' || member.id === 'admin')
   if (!presents || authority === undefined) return
-  const issuerNotAfter = authorityEnd(world, authority)
+  const issuerNotAfter = world.ends(authority)
   member.leaf = { authority, mode, notAfter: Math.min(world.now + 365 * day, issuerNotAfter), issuerNotAfter }
+  world.hooks?.issued(member, member.leaf)
 }
 
-/** When a CA of the pool ends, as the model has it. */
-export function authorityEnd({ oldEnds }: World, authority: number): number {
-  return poolTime + oldEnds + (authority - 1) * 3650 * day
+/** Puts a bundle on the consumer's disk, unless it refuses it. I5: a lower generation than it has is refused. */
+export function take({ hooks }: World, member: Member, generation: number): void {
+  if (generation > member.disk && hooks?.takes(member, generation) !== false) member.disk = generation
 }
 
 export function anchorsOf(world: World, generation: number): readonly number[] {

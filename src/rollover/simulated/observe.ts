@@ -1,6 +1,6 @@
 /** What an orchestrator can know of the model's world. */
 import type { AuthorityFacts, ConsumerFacts, LeafHolder, Observations, ServerFacts } from '../observations.ts'
-import { anchorsOf, authorityEnd, type Member, type Server, verifies, type World } from './world.ts'
+import { anchorsOf, type Member, type Server, verifies, type World } from './world.ts'
 
 export function observe(world: World, token: number): Observations {
   const { plan } = world.store
@@ -34,13 +34,13 @@ export function observe(world: World, token: number): Observations {
 }
 
 function authorityFacts(world: World, generation: number): AuthorityFacts {
-  const notAfter = authorityEnd(world, generation)
+  const notAfter = world.ends(generation)
   return {
     generation,
     subject: `ca-${generation}`,
     keyIdentifier: `${generation}`,
     key: `${generation}`,
-    algorithm: 'Ed25519',
+    algorithm: world.pool.algorithm?.(generation) ?? 'Ed25519',
     notBefore: notAfter - 3650 * 86_400_000,
     notAfter,
     mayCrossSign: true,
@@ -118,8 +118,10 @@ function holders(world: World): Map<number, LeafHolder[]> {
   const all = new Map<number, LeafHolder[]>()
   for (const { id, leaf, gone, renewable } of world.members) {
     if (leaf === undefined || gone) continue
-    const list = all.get(leaf.authority) ?? []
-    all.set(leaf.authority, [...list, { holder: id, notAfter: leaf.notAfter, renewable }])
+    const holder = { holder: id, notAfter: leaf.notAfter, renewable }
+    const list = all.get(leaf.authority)
+    if (list) list.push(holder)
+    else all.set(leaf.authority, [holder])
   }
   return all
 }

@@ -1,7 +1,7 @@
 /** What else happens in a cluster: nodes come, go, restart, are made anew; clocks jump; people wish. */
 import type { Random } from '../../ports.ts'
 import { prove } from './carry-out.ts'
-import { addNode, holdCeremony, issueTo, type Member, type World } from './world.ts'
+import { addNode, holdCeremony, issueTo, type Member, take, type World } from './world.ts'
 
 const minute = 60_000
 const hour = 60 * minute
@@ -98,7 +98,8 @@ export function synced(
   if (sink === undefined) return 'no sink'
   // A cache or a replica may answer with what was there before. I5: a lower generation is refused.
   const read = random.float() < 0.2 ? sink.before : sink.generation
-  if (nonMonotonic || read > member.disk) member.disk = read
+  if (nonMonotonic) member.disk = read
+  else take(world, member, read)
   const hot = member.reloads || member.kind === 'External'
   if (hot && (nonMonotonic || read > member.loaded)) member.loaded = member.disk
   return `${member.id} synced ${member.disk}`
