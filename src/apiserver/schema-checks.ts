@@ -1,7 +1,7 @@
 import type { StructuralSchema } from '../kube/rollcall/kind.ts'
 import type { KubeObject, ResourceRef } from '../kube/types.ts'
 import { pruneUnknownFields, structuralUnknownFields } from './custom/unknown-fields.ts'
-import { dropUnknownFields, unknownFields, wrongType } from './wire/openapi/check.ts'
+import { dropEmptyFields, dropUnknownFields, unknownFields, wrongType } from './wire/openapi/check.ts'
 
 /** A kind whose fields openapi/types.ts tells, or a custom resource's own schema. */
 export type CheckedKind = Pick<ResourceRef, 'kind'> & { structural?: StructuralSchema }
@@ -14,6 +14,8 @@ export interface SchemaChecks {
   unknownFields(kind: CheckedKind, object: KubeObject): string[]
   /** Removes them. */
   dropUnknownFields(kind: CheckedKind, object: KubeObject): void
+  /** Removes lists and maps without content where the kind may go without them. */
+  dropEmptyFields(kind: CheckedKind, object: KubeObject): void
 }
 
 /** The rest of a custom resource is judged by its schema: 422 where other kinds have 400. */
@@ -40,4 +42,6 @@ export const servedSchemas: SchemaChecks = {
     dropUnknownFields(anyKind, metadataAlone(object))
     pruneUnknownFields(kind.structural, object)
   },
+  dropEmptyFields: (kind, object) =>
+    kind.structural ? dropEmptyFields(anyKind, metadataAlone(object)) : dropEmptyFields(kind, object),
 }

@@ -36,6 +36,7 @@ describe('the check of fields', () => {
       wrongType: () => undefined,
       unknownFields: () => names,
       dropUnknownFields() {},
+      dropEmptyFields() {},
     }
     const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' } }
     const check = (validation: 'Strict' | 'Warn') =>

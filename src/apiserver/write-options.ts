@@ -30,7 +30,7 @@ const MOST_COMPLAINTS = 100
 
 /**
  * Holds an object against its kind's schema. Throws `refuse(text)` for values of the wrong type; unknown and repeated
- * fields are refused, returned as warnings or passed over as the client asks, and unknown ones dropped.
+ * fields are refused, returned as warnings or passed over as the client asks, and unknown ones dropped, as are empty ones.
  */
 export function checkFields(
   schemas: SchemaChecks,
@@ -49,6 +49,7 @@ export function checkFields(
   if (validation === 'Strict' && complaints.length > 0)
     throw refuse(`strict decoding error: ${complaints.join(', ')}`)
   if (unknown.length > 0) schemas.dropUnknownFields(resource, object)
+  schemas.dropEmptyFields(resource, object)
   return validation === 'Ignore' ? [] : complaints
 }
 

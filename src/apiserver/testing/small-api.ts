@@ -31,6 +31,7 @@ const anySchema: SchemaChecks = {
   wrongType: () => undefined,
   unknownFields: () => [],
   dropUnknownFields() {},
+  dropEmptyFields() {},
 }
 
 export interface Spec extends KubeObject {

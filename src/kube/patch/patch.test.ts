@@ -114,7 +114,7 @@ test('the status patch of a kubelet merges conditions by type and replaces addre
   assert.deepEqual(applyStrategicMergePatch(node, {}, 'Node'), node)
 })
 
-test('an element is deleted from a merged list by its key, and others keep their place', () => {
+test('an element is deleted from a merged list by its key, and a new one goes before those that the patch does not name', () => {
   const patched = applyStrategicMergePatch(
     node,
     {
@@ -128,8 +128,8 @@ test('an element is deleted from a merged list by its key, and others keep their
     'Node',
   )
   assert.deepEqual((patched.status as JsonObject).conditions, [
-    { type: 'MemoryPressure', status: 'False', reason: 'r' },
     { type: 'New', status: 'True' },
+    { type: 'MemoryPressure', status: 'False', reason: 'r' },
   ])
 })
 

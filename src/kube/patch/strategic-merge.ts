@@ -104,12 +104,14 @@ function mergeList(
   }
   if (key === '') {
     const added = plain.filter(item => !original.some(other => sameJson(item, other)))
-    return [...original, ...added.filter((item, at) => added.findIndex(one => sameJson(one, item)) === at)]
+    const unique = added.filter((item, at) => added.findIndex(one => sameJson(one, item)) === at)
+    return inOrder([...original, ...unique], plain, original, item => item)
   }
   const doomed = marks.filter(mark => directiveOf(mark) === 'delete').map(mark => mergeKeyOf(mark, key))
-  const result = original.filter(
+  const left = original.filter(
     item => !isObject(item) || !doomed.some(value => sameJson(own(item, key), value)),
   )
+  const result = [...left]
   const merged = marks.filter(mark => directiveOf(mark) === 'merge')
   for (const item of [...plain, ...merged]) {
     const value = mergeKeyOf(item, key)
@@ -118,10 +120,11 @@ function mergeList(
     if (isObject(item) && isObject(before)) result[at] = mergeMap(before, item, path, keys)
     else result.push(cleaned(item, path, keys))
   }
-  return result
+  const identity = (item: JsonValue) => (isObject(item) ? (own(item, key) ?? null) : item)
+  return inOrder(result, plain.map(identity), left.map(identity), identity)
 }
 
-/** Brings the lists that the patch gives an order for into it; items it does not name keep their place relative to it. */
+/** Brings the lists that the patch gives an order for into it (else it is that of the patch's own items); items it does not name keep their place relative to it. */
 function ordered(
   result: Record<string, JsonValue>,
   original: JsonObject,
@@ -162,6 +165,7 @@ function requireOrderNamesAll(
   }
 }
 
+/** What the patch names in its order; what it does not name goes before it only where it stood before it. */
 function inOrder(
   list: readonly JsonValue[],
   wanted: readonly JsonValue[],

@@ -49,7 +49,7 @@ export function clusterRoleBinding(
     kind: 'ClusterRoleBinding',
     metadata: metadata(name),
     roleRef: { apiGroup: rbacGroup, kind: 'ClusterRole', name: clusterRoleName },
-    subjects,
+    ...(subjects.length > 0 && { subjects }),
   }
 }
 

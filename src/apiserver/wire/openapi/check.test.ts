@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject } from '../../../kube/types.ts'
 import { allResources } from '../../resources/index.ts'
-import { dropUnknownFields, unknownFields, wrongType } from './check.ts'
+import { dropEmptyFields, dropUnknownFields, unknownFields, wrongType } from './check.ts'
 import { schemaOf } from './schema.ts'
 
 const object = (kind: string, fields: Record<string, unknown>): KubeObject => ({
@@ -97,4 +97,15 @@ test('a value of the wrong type is refused in the words of the JSON decoder', ()
   for (const [kind, fields, expected] of cases) {
     assert.equal(wrongType({ kind }, object(kind, fields)), expected, JSON.stringify(fields))
   }
+})
+
+test('lists and maps without content are left out, as omitempty does, where the type may go without them', () => {
+  const node = {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name: 'a', labels: {}, finalizers: [] },
+    spec: { taints: [] },
+  }
+  dropEmptyFields({ kind: 'Node' }, node)
+  assert.deepEqual(node, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'a' }, spec: {} })
 })

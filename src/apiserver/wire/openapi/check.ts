@@ -12,6 +12,8 @@ type Path = (string | number)[]
 interface Visitor {
   /** A field that the type does not have. */
   unknown?(parent: Record<string, unknown>, key: string, path: Path): void
+  /** A list or map without content where the type may go without the field. */
+  empty?(parent: Record<string, unknown>, key: string): void
   /** Each value of a field, and each item of a list or map. */
   value?(value: unknown, field: SchemaField, shape: SchemaField['shape'], schema: Schema, path: Path): void
 }
@@ -29,10 +31,15 @@ function visitObject(schema: Schema, object: Record<string, unknown>, path: Path
     const value = object[key]
     path.push(key)
     if (!field) visitor.unknown?.(object, key, path)
+    else if (visitor.empty && !field.required && isEmpty(field, value)) visitor.empty(object, key)
     else if (value !== null && value !== undefined) visitField(schema, field, value, path, visitor)
     path.pop()
   }
 }
+
+const isEmpty = ({ shape }: SchemaField, value: unknown): boolean =>
+  (shape === 'list' && Array.isArray(value) && value.length === 0) ||
+  (shape === 'map' && isRecord(value) && Object.keys(value).length === 0)
 
 function visitField(schema: Schema, field: SchemaField, value: unknown, path: Path, visitor: Visitor): void {
   visitor.value?.(value, field, field.shape, schema, path)
@@ -66,6 +73,13 @@ export function unknownFields(resource: Kind, object: KubeObject): string[] {
 export function dropUnknownFields(resource: Kind, object: KubeObject): void {
   visitObject(schemaOf(resource), object as unknown as Record<string, unknown>, [], {
     unknown: (parent, key) => delete parent[key],
+  })
+}
+
+/** Removes lists and maps without content, which Kubernetes' types leave out (omitempty). Changes the object. */
+export function dropEmptyFields(resource: Kind, object: KubeObject): void {
+  visitObject(schemaOf(resource), object as unknown as Record<string, unknown>, [], {
+    empty: (parent, key) => delete parent[key],
   })
 }
 

@@ -1,0 +1,17 @@
+/** Every case. A file here holds those of one part of the reference; adding one is a line here. */
+import type { Case } from '../case.ts'
+import { access } from './access.ts'
+import { certificateAdmission } from './certificate-admission.ts'
+import { certificateRequests } from './certificate-requests.ts'
+import { listsAndWatches } from './lists-and-watches.ts'
+import { objects } from './objects.ts'
+import { trustAndTunnels } from './trust-and-tunnels.ts'
+
+export const cases: readonly Case[] = [
+  ...certificateRequests,
+  ...certificateAdmission,
+  ...access,
+  ...objects,
+  ...listsAndWatches,
+  ...trustAndTunnels,
+]
