@@ -35,6 +35,14 @@ export function keyMatches(signer: Pick<Signer, 'publicKey'>, certificate: { spk
   return Buffer.compare(signer.publicKey, certificate.spki) === 0
 }
 
+/**
+ * Whether the signer's key is in this process's memory: what it signs, OpenSSL signs here, with the key whose public half it
+ * shows. Not to be had by looking like one.
+ */
+export function holdsItsKey(signer: Signer): boolean {
+  return MemorySigner.is(signer)
+}
+
 class MemorySigner implements PrivateKeySigner {
   readonly publicKey: Uint8Array
   readonly algorithm: SignatureAlgorithm
@@ -46,6 +54,10 @@ class MemorySigner implements PrivateKeySigner {
     this.algorithm = signatureAlgorithmOf(parsePublicKey(this.publicKey).type)
     this.#key = key
     this.#digest = algorithmFacts(this.algorithm).digest
+  }
+
+  static is(signer: object): boolean {
+    return #key in signer && !Object.hasOwn(signer, 'sign')
   }
 
   // Synchronous on purpose: a P-256 signature (about 20 microseconds) costs less than a hop to the thread pool, and the

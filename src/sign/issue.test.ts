@@ -7,6 +7,7 @@ import { type CertificateSigningRequest, signerNames } from '../kube/types.ts'
 import { seededRandom } from '../testing/seeded-random.ts'
 import { type RequestContent, signedRequest } from '../testing/signed-request.ts'
 import { signingAuthority } from '../testing/signing-authority.ts'
+import { certificateSignatureIsValid } from '../x509/certificate.ts'
 import { verifyChain } from '../x509/chain.ts'
 import { formatIp, parseIp } from '../x509/ip.ts'
 import { formatName } from '../x509/name.ts'
@@ -136,6 +137,63 @@ test("a signature that is not the CA's is never handed out", async () => {
   }
   const { prepared } = prepare({ ...(await facts()), authority: mixedUp })
   await assert.rejects(issue(prepared ?? assert.fail()), error => hasCode(error, 'CERTIFICATE_UNFIT'))
+})
+
+/** The authority, and how often its key was asked to sign. `sign`: what is done instead. */
+function counted(sign = (tbs: Uint8Array) => authority.signer.sign(tbs)) {
+  const { algorithm, publicKey } = authority.signer
+  const asked: Uint8Array[] = []
+  const signer = {
+    algorithm,
+    publicKey,
+    sign(tbs: Uint8Array) {
+      asked.push(tbs.slice())
+      return sign(tbs)
+    },
+  }
+  return { authority: { certificate: authority.certificate, signer }, asked }
+}
+
+test("to be linted a certificate is signed with a key that is thrown away, not with the CA's", async () => {
+  const { authority: watched, asked } = counted()
+  const { prepared } = prepare({ ...(await facts()), authority: watched })
+  const { leaf } = prepared ?? assert.fail()
+  assert.equal(asked.length, 0)
+  assert.equal(leaf.signature.length, 64)
+  assert.ok(!certificateSignatureIsValid(leaf, authority.certificate))
+})
+
+test('what is signed and handed out is what was linted, byte for byte but for the signature', async () => {
+  const { authority: watched, asked } = counted()
+  for (const serial of [1, 2, 3]) {
+    const { prepared } = prepare({ ...(await facts({}, {}, Uint8Array.of(serial))), authority: watched })
+    const linted = (prepared ?? assert.fail()).leaf.raw.slice()
+    const { certificate } = await issue(prepared ?? assert.fail())
+    const before = linted.length - 64
+    assert.deepEqual(certificate.raw.subarray(0, before), linted.subarray(0, before))
+    assert.deepEqual(asked.at(-1), certificate.tbs)
+  }
+})
+
+test('bytes that were changed after they were linted are not signed', async () => {
+  const { authority: watched, asked } = counted()
+  const { prepared } = prepare({ ...(await facts()), authority: watched })
+  const { tbs } = prepared ?? assert.fail()
+  tbs[tbs.length - 1] = (tbs.at(-1) ?? 0) ^ 1
+  await assert.rejects(issue(prepared ?? assert.fail()), error => hasCode(error, 'CERTIFICATE_UNFIT'))
+  assert.equal(asked.length, 0)
+})
+
+test('of a key that is not in this process every signature is verified, not only the first', async () => {
+  let broken = false
+  const { authority: token } = counted(async tbs => {
+    const signature = await authority.signer.sign(tbs)
+    return broken ? signature.reverse() : signature
+  })
+  const next = async () => issue(prepare({ ...(await facts()), authority: token }).prepared ?? assert.fail())
+  await next()
+  broken = true
+  await assert.rejects(next(), error => hasCode(error, 'CERTIFICATE_UNFIT'))
 })
 
 test('lint names every rule that the bytes break', async () => {

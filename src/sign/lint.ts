@@ -3,7 +3,8 @@
  * ours is found before it has a signature.
  */
 import { RollcallError } from '../errors.ts'
-import { type Certificate, parseCertificate } from '../x509/certificate.ts'
+import { throwAwaySignature } from '../keys/throw-away-key.ts'
+import { type Certificate, parseCertificateOf } from '../x509/certificate.ts'
 import { oids } from '../x509/oid.ts'
 import { assembleSigned, type CertificateRequest } from '../x509/request.ts'
 import type { Authority } from './authority.ts'
@@ -60,12 +61,14 @@ const checks: readonly Check[] = [
 ]
 
 /**
- * What the parser reads, with a signature that is none. Throws RollcallError CERTIFICATE_UNFIT with every check that does
+ * What the parser reads of the very bytes, signed with a key that is thrown away. Throws RollcallError CERTIFICATE_UNFIT with every check that does
  * not hold, X509_MALFORMED when it does not parse.
  */
 export function lint(tbs: Uint8Array, facts: LintFacts): Certificate {
-  const unsigned = assembleSigned(tbs, facts.authority.signer.algorithm, new Uint8Array(1))
-  const leaf = parseCertificate(unsigned)
+  const { algorithm } = facts.authority.signer
+  const { spki, keyType: type } = facts.request
+  const der = assembleSigned(tbs, algorithm, throwAwaySignature(tbs, algorithm))
+  const leaf = parseCertificateOf({ spki, type }, der)
   const broken = checks.filter(([, holds]) => !holds(leaf, facts)).map(([name]) => name)
   if (broken.length > 0)
     throw new RollcallError('CERTIFICATE_UNFIT', `the certificate would break: ${broken.join('; ')}`, {

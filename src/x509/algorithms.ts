@@ -132,10 +132,16 @@ export function hasStandardParameters(identifier: AlgorithmIdentifier, name: str
   return identifier.parameters !== undefined && Buffer.compare(identifier.parameters, encodedNull) === 0
 }
 
-/** An AlgorithmIdentifier in DER. */
+const encoded = new Map<SignatureAlgorithm, Uint8Array>()
+
+/** An AlgorithmIdentifier in DER. Shared: not to be changed. */
 export function encodeSignatureAlgorithm(name: SignatureAlgorithm): Uint8Array {
+  const known = encoded.get(name)
+  if (known) return known
   const { oid, parameters } = facts[name]
-  return parameters === 'null' ? encodeSequence(encodeOid(oid), encodedNull) : encodeSequence(encodeOid(oid))
+  const bytes = encodeSequence(encodeOid(oid), ...(parameters === 'null' ? [encodedNull] : []))
+  encoded.set(name, bytes)
+  return bytes
 }
 
 const pssDigests: Partial<Record<Digest, { oid: string; saltLength: number }>> = {

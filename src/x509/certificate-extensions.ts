@@ -1,4 +1,5 @@
-import type { Extension } from './extension.ts'
+import { BoundedCache } from './bounded-cache.ts'
+import { type Extension, sharedExtension } from './extension.ts'
 import { checkOtherExtension } from './extension-structure.ts'
 import {
   type BasicConstraints,
@@ -125,15 +126,53 @@ export function encodeExtensions(content: ExtensionContent, subject: Name): Exte
   const { keyUsage, extendedKeyUsage, basicConstraints, subjectKeyIdentifier, authorityKeyIdentifier } =
     content
   const extensions: Extension[] = []
-  const add = (id: string, critical: boolean, value: Uint8Array) => extensions.push({ id, critical, value })
-  if (keyUsage?.length) add(oids.keyUsage, true, encodeKeyUsage(keyUsage))
-  if (extendedKeyUsage?.length) add(oids.extendedKeyUsage, false, encodeExtendedKeyUsage(extendedKeyUsage))
-  if (basicConstraints) add(oids.basicConstraints, true, encodeBasicConstraints(basicConstraints))
-  if (subjectKeyIdentifier)
-    add(oids.subjectKeyIdentifier, false, encodeSubjectKeyIdentifier(subjectKeyIdentifier))
-  if (authorityKeyIdentifier)
-    add(oids.authorityKeyIdentifier, false, encodeAuthorityKeyIdentifier(authorityKeyIdentifier))
+  if (keyUsage?.length) extensions.push(keyUsageExtension(keyUsage))
+  if (extendedKeyUsage?.length) extensions.push(extendedKeyUsageExtension(extendedKeyUsage))
+  if (basicConstraints) extensions.push(basicConstraintsExtension(basicConstraints))
+  if (subjectKeyIdentifier) {
+    const value = encodeSubjectKeyIdentifier(subjectKeyIdentifier)
+    extensions.push({ id: oids.subjectKeyIdentifier, critical: false, value })
+  }
+  if (authorityKeyIdentifier) extensions.push(authorityKeyIdentifierExtension(authorityKeyIdentifier))
   const san = { ...emptySubjectAltName(), ...content.subjectAltName, others: [] }
-  if (hasNames(san)) add(oids.subjectAltName, subject.rdns.length === 0, encodeSubjectAltName(san))
+  if (hasNames(san)) {
+    const value = encodeSubjectAltName(san)
+    extensions.push({ id: oids.subjectAltName, critical: subject.rdns.length === 0, value })
+  }
   return extensions
+}
+
+// What all leaves of a CA have in common is one object, and so encoded once.
+const ofUsages = new BoundedCache<Extension>(256)
+const ofIdentifiers = new WeakMap<Uint8Array, Extension>()
+const endEntity = sharedExtension({
+  id: oids.basicConstraints,
+  critical: true,
+  value: encodeBasicConstraints({ ca: false }),
+})
+
+function keyUsageExtension(usages: readonly KeyUsage[]): Extension {
+  return ofUsages.getOrCompute(`bits ${usages.join()}`, () =>
+    sharedExtension({ id: oids.keyUsage, critical: true, value: encodeKeyUsage(usages) }),
+  )
+}
+
+function extendedKeyUsageExtension(usages: readonly string[]): Extension {
+  return ofUsages.getOrCompute(`extended ${usages.join()}`, () =>
+    sharedExtension({ id: oids.extendedKeyUsage, critical: false, value: encodeExtendedKeyUsage(usages) }),
+  )
+}
+
+function basicConstraintsExtension(constraints: BasicConstraints): Extension {
+  if (!constraints.ca) return endEntity
+  return { id: oids.basicConstraints, critical: true, value: encodeBasicConstraints(constraints) }
+}
+
+function authorityKeyIdentifierExtension(identifier: Uint8Array): Extension {
+  const known = ofIdentifiers.get(identifier)
+  if (known) return known
+  const value = encodeAuthorityKeyIdentifier(identifier)
+  const extension = sharedExtension({ id: oids.authorityKeyIdentifier, critical: false, value })
+  ofIdentifiers.set(identifier, extension)
+  return extension
 }

@@ -7,10 +7,10 @@ import {
 import { type ExtensionFields, readExtensionFields } from './certificate-extensions.ts'
 import { contextTag, DerReader, plainBytes, tags } from './der.ts'
 import { encode, encodeSequence, encodeSmallInteger, encodeUnsigned } from './der-write.ts'
-import { type Extension, encodeExtension, findExtension, readExtension } from './extension.ts'
+import { type Extension, encodedExtensions, findExtension, readExtension } from './extension.ts'
 import { type Name, readName } from './name.ts'
 import { decodePemOnce } from './pem.ts'
-import { readPublicKey } from './public-key.ts'
+import { type KnownKey, readPublicKey } from './public-key.ts'
 import { checkSignatureOnce } from './signature-once.ts'
 import { encodeTime, readTime } from './time.ts'
 
@@ -54,12 +54,21 @@ export function parseCertificateOnce(bytes: Uint8Array): Certificate {
 
 /** Parses a certificate. Whatever Go's ParseCertificate refuses is refused: throws X509_MALFORMED. */
 export function parseCertificate(bytes: Uint8Array): Certificate {
+  return parse(bytes)
+}
+
+/** `parseCertificate`. A public key that was read before and is the same to the byte is not looked into again. */
+export function parseCertificateOf(known: KnownKey, bytes: Uint8Array): Certificate {
+  return parse(bytes, known)
+}
+
+function parse(bytes: Uint8Array, known?: KnownKey): Certificate {
   const der = plainBytes(bytes)
   const outer = new DerReader(der, 'certificate')
   const signed = outer.enter(tags.sequence)
   outer.finish()
   const { start, content, end } = signed.expect(tags.sequence, 'TBSCertificate')
-  const info = readTbs(new DerReader(der, 'TBSCertificate', content, end))
+  const info = readTbs(new DerReader(der, 'TBSCertificate', content, end), known)
   const algorithm = readAlgorithmIdentifier(signed, 'signature algorithm')
   const { bytes: signature, unusedBits } = signed.bitString('signature')
   signed.finish()
@@ -92,7 +101,7 @@ export function withSignature(parsedBefore: Certificate, bytes: Uint8Array): Cer
   return { ...parsedBefore, raw, tbs, signature }
 }
 
-function readTbs(reader: DerReader) {
+function readTbs(reader: DerReader, known?: KnownKey) {
   const version = readVersion(reader)
   const serialNumber = reader.integer('serial number')
   if ((serialNumber[0] ?? 0) >= 0x80) throw reader.fail('negative serial number')
@@ -103,12 +112,20 @@ function readTbs(reader: DerReader) {
   const notAfter = readTime(validity, 'notAfter')
   validity.finish()
   const subject = readName(reader, 'subject')
-  const key = readPublicKey(reader)
+  const key = readPublicKeyUnless(known, reader)
   const extensions = readExtensions(reader, version)
   const { spki, type: keyType } = key
   const names = { issuer, subject, notBefore, notAfter }
   const fields = readExtensionFields(extensions)
   return { version, serialNumber, innerAlgorithm, ...names, spki, keyType, extensions, ...fields }
+}
+
+function readPublicKeyUnless(known: KnownKey | undefined, reader: DerReader): KnownKey {
+  if (known === undefined) return readPublicKey(reader)
+  const from = reader.position
+  const spki = reader.raw(tags.sequence, 'public key')
+  if (Buffer.compare(spki, known.spki) === 0) return { spki, type: known.type }
+  return readPublicKey(new DerReader(reader.bytes, reader.structure, from, reader.position))
 }
 
 function readVersion(reader: DerReader): 1 | 2 | 3 {
@@ -161,6 +178,8 @@ export interface CertificateFields {
   extensions: readonly Extension[]
 }
 
+const version3 = encode(contextTag(0, true), encodeSmallInteger(2))
+
 /** The part of a version 3 certificate that is signed. Throws RangeError on a serial number that RFC 5280 forbids. */
 export function encodeTbsCertificate(fields: CertificateFields): Uint8Array {
   const serialNumber = encodeUnsigned(fields.serialNumber)
@@ -169,7 +188,7 @@ export function encodeTbsCertificate(fields: CertificateFields): Uint8Array {
   }
   const { extensions } = fields
   return encodeSequence(
-    encode(contextTag(0, true), encodeSmallInteger(2)),
+    version3,
     serialNumber,
     encodeSignatureAlgorithm(fields.algorithm),
     fields.issuer.raw,
@@ -178,7 +197,7 @@ export function encodeTbsCertificate(fields: CertificateFields): Uint8Array {
     fields.spki,
     ...(extensions.length === 0
       ? []
-      : [encode(contextTag(3, true), encodeSequence(...extensions.map(encodeExtension)))]),
+      : [encode(contextTag(3, true), encodeSequence(...encodedExtensions(extensions)))]),
   )
 }
 

@@ -1,3 +1,4 @@
+import { BoundedCache } from './bounded-cache.ts'
 import { tags } from './der.ts'
 import { oidToDer } from './oid.ts'
 
@@ -5,11 +6,11 @@ import { oidToDer } from './oid.ts'
 export function encode(tag: number, ...parts: readonly Uint8Array[]): Uint8Array {
   let length = 0
   for (const part of parts) length += part.length
-  const header = lengthOctets(length)
-  const out = new Uint8Array(1 + header.length + length)
+  const header = 2 + lengthBytes(length)
+  const out = new Uint8Array(header + length)
   out[0] = tag
-  out.set(header, 1)
-  let at = 1 + header.length
+  writeLength(out, length)
+  let at = header
   for (const part of parts) {
     out.set(part, at)
     at += part.length
@@ -26,8 +27,11 @@ export function encodeSetOf(elements: readonly Uint8Array[]): Uint8Array {
   return encode(tags.set, ...elements.toSorted(Buffer.compare))
 }
 
+const encodedOids = new BoundedCache<Uint8Array>(256)
+
+/** Shared: not to be changed. Throws RangeError on what is not an object identifier. */
 export function encodeOid(dotted: string): Uint8Array {
-  return encode(tags.oid, oidToDer(dotted))
+  return encodedOids.getOrCompute(dotted, () => encode(tags.oid, oidToDer(dotted)))
 }
 
 export function encodeBoolean(value: boolean): Uint8Array {
@@ -36,13 +40,17 @@ export function encodeBoolean(value: boolean): Uint8Array {
 
 /** A non-negative INTEGER from big-endian bytes; leading zeros are dropped, one is added where the top bit is set. */
 export function encodeUnsigned(bytes: Uint8Array): Uint8Array {
-  const first = bytes.findIndex(byte => byte !== 0)
-  const value = first < 0 ? Uint8Array.of(0) : bytes.subarray(first)
-  return (value[0] ?? 0) >= 0x80 ? encode(tags.integer, Uint8Array.of(0), value) : encode(tags.integer, value)
+  let first = 0
+  while (first < bytes.length - 1 && bytes[first] === 0) first++
+  const value = bytes.length === 0 ? zero : bytes.subarray(first)
+  return (value[0] ?? 0) >= 0x80 ? encode(tags.integer, zero, value) : encode(tags.integer, value)
 }
+
+const zero = Uint8Array.of(0)
 
 /** A small non-negative INTEGER (< 2^31). */
 export function encodeSmallInteger(value: number): Uint8Array {
+  if (value < 0x80) return Uint8Array.of(tags.integer, 1, value)
   return encodeUnsigned(Uint8Array.of(value >>> 24, value >>> 16, value >>> 8, value))
 }
 
@@ -56,10 +64,16 @@ export function encodeOctetString(bytes: Uint8Array): Uint8Array {
 
 export const encodedNull = Uint8Array.of(tags.null, 0)
 
-function lengthOctets(length: number): Uint8Array {
-  if (length < 0x80) return Uint8Array.of(length)
-  if (length < 0x100) return Uint8Array.of(0x81, length)
-  if (length < 0x10000) return Uint8Array.of(0x82, length >>> 8, length)
-  if (length < 0x1000000) return Uint8Array.of(0x83, length >>> 16, length >>> 8, length)
-  return Uint8Array.of(0x84, length >>> 24, length >>> 16, length >>> 8, length)
+/** How many octets follow the first octet of the length: none below 128, where it is the length itself. */
+function lengthBytes(length: number): number {
+  if (length < 0x80) return 0
+  if (length < 0x100) return 1
+  return length < 0x10000 ? 2 : length < 0x1000000 ? 3 : 4
+}
+
+/** From the second octet on. */
+function writeLength(out: Uint8Array, length: number): void {
+  const count = lengthBytes(length)
+  out[1] = count === 0 ? length : 0x80 | count
+  for (let octet = 1, left = length; octet <= count; octet++, left >>>= 8) out[2 + count - octet] = left
 }

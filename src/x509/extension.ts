@@ -4,9 +4,9 @@ import type { NoteOddity } from './oddity.ts'
 
 export interface Extension {
   /** Dotted object identifier. */
-  id: string
-  critical: boolean
-  value: Uint8Array
+  readonly id: string
+  readonly critical: boolean
+  readonly value: Uint8Array
 }
 
 /** Reads the next element as one Extension. With `note`, elements after the standard ones are noted, not refused. */
@@ -20,9 +20,26 @@ export function readExtension(reader: DerReader, note?: NoteOddity): Extension {
   return { id, critical, value }
 }
 
+const criticalFlag = encodeBoolean(true)
+
 export function encodeExtension({ id, critical, value }: Extension): Uint8Array {
-  const flag = critical ? [encodeBoolean(true)] : []
-  return encodeSequence(encodeOid(id), ...flag, encodeOctetString(value))
+  const content = encodeOctetString(value)
+  return critical
+    ? encodeSequence(encodeOid(id), criticalFlag, content)
+    : encodeSequence(encodeOid(id), content)
+}
+
+const encoded = new WeakMap<Extension, Uint8Array>()
+
+/** The same extension, whose encoding is kept as long as it: for what all leaves of a CA have in common. */
+export function sharedExtension(extension: Extension): Extension {
+  encoded.set(extension, encodeExtension(extension))
+  return extension
+}
+
+/** The encoding of several, one after the other. */
+export function encodedExtensions(extensions: readonly Extension[]): Uint8Array[] {
+  return extensions.map(extension => encoded.get(extension) ?? encodeExtension(extension))
 }
 
 export function findExtension(extensions: readonly Extension[], id: string): Extension | undefined {

@@ -73,19 +73,8 @@ function firstTwoArcs(value: number): string {
   return `${root}.${value - root * 40}`
 }
 
-const encoded = new Map<string, Uint8Array>()
-const rememberedOids = 256
-
 /** Content octets of a dotted OBJECT IDENTIFIER. Throws RangeError on what is not one. */
 export function oidToDer(dotted: string): Uint8Array {
-  const known = encoded.get(dotted)
-  if (known !== undefined) return known
-  const content = encodeArcs(dotted)
-  if (encoded.size < rememberedOids) encoded.set(dotted, content)
-  return content
-}
-
-function encodeArcs(dotted: string): Uint8Array {
   const arcs = dotted.split('.').map(Number)
   const [root, second, ...rest] = arcs
   const usable = arcs.every(arc => Number.isInteger(arc) && arc >= 0 && arc <= largestArc)

@@ -48,11 +48,10 @@ export function decodeOnePem(text: string, label: string): Uint8Array {
 
 /** The block in PEM: 64 columns, `\n` line ends, trailing newline. */
 export function encodePem(label: string, der: Uint8Array): string {
-  const body =
-    Buffer.from(der)
-      .toString('base64')
-      .match(/.{1,64}/g) ?? []
-  return `-----BEGIN ${label}-----\n${body.map(line => `${line}\n`).join('')}-----END ${label}-----\n`
+  const body = Buffer.from(der.buffer, der.byteOffset, der.length).toString('base64')
+  let text = `-----BEGIN ${label}-----\n`
+  for (let at = 0; at < body.length; at += 64) text += `${body.slice(at, at + 64)}\n`
+  return `${text}-----END ${label}-----\n`
 }
 
 /** Standard base64 with padding, as Go's decoder takes it: line ends are ignored, anything else is not base64. */

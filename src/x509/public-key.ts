@@ -6,6 +6,8 @@ import { encodedNull } from './der-write.ts'
 import type { NoteOddity } from './oddity.ts'
 import { oids } from './oid.ts'
 
+export type KnownKey = Pick<PublicKeyInfo, 'type' | 'spki'>
+
 export interface PublicKeyInfo {
   /** `P-256`, `RSA-2048`, `Ed25519`, `X25519`, `DSA`, or the dotted identifier of a type nobody here knows. */
   type: string

@@ -1,5 +1,4 @@
 import { type DerReader, tags } from './der.ts'
-import { encode } from './der-write.ts'
 
 /** Reads the next element as UTCTime or GeneralizedTime in DER's form (seconds, Z); milliseconds since the epoch. */
 export function readTime(reader: DerReader, structure: string): number {
@@ -33,11 +32,28 @@ function decimalPairs(content: Uint8Array, yearDigits: number): number[] | undef
 
 /** RFC 5280 4.1.2.5: UTCTime through 2049, GeneralizedTime from 2050 on. Milliseconds are cut off. */
 export function encodeTime(milliseconds: number): Uint8Array {
-  const text = new Date(milliseconds).toISOString()
-  const year = Number(text.slice(0, 4))
-  const digits = `${text.slice(2, 4)}${text.slice(5, 7)}${text.slice(8, 10)}${text.slice(11, 13)}${text.slice(14, 16)}${text.slice(17, 19)}Z`
-  if (year >= 1950 && year < 2050) return encode(tags.utcTime, Buffer.from(digits, 'latin1'))
-  return encode(tags.generalizedTime, Buffer.from(text.slice(0, 2) + digits, 'latin1'))
+  const date = new Date(milliseconds)
+  const year = date.getUTCFullYear()
+  if (!(year >= 0 && year <= 9999)) throw new RangeError(`${milliseconds} is no time of a certificate`)
+  const short = year >= 1950 && year < 2050
+  const pairs = [
+    year % 100,
+    date.getUTCMonth() + 1,
+    date.getUTCDate(),
+    date.getUTCHours(),
+    date.getUTCMinutes(),
+    date.getUTCSeconds(),
+  ]
+  if (!short) pairs.unshift(Math.floor(year / 100))
+  const out = new Uint8Array(2 + 2 * pairs.length + 1)
+  out[0] = short ? tags.utcTime : tags.generalizedTime
+  out[1] = 2 * pairs.length + 1
+  for (const [i, pair] of pairs.entries()) {
+    out[2 + 2 * i] = 0x30 + Math.floor(pair / 10)
+    out[3 + 2 * i] = 0x30 + (pair % 10)
+  }
+  out[out.length - 1] = 0x5a
+  return out
 }
 
 function utc(year: number, [month = 0, day = 0, hour = 0, minute = 0, second = 0]: readonly number[]) {

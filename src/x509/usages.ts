@@ -1,3 +1,4 @@
+import { BoundedCache } from './bounded-cache.ts'
 import { type KeyUsage, keyUsageBits } from './extension-values.ts'
 
 /** Kubernetes' usage words that are key usage bits (C-37). */
@@ -35,15 +36,22 @@ const oidOfWord: Readonly<Record<string, string>> = {
 export const usageWords: readonly string[] = [...Object.keys(bitOfWord), ...Object.keys(oidOfWord)]
 
 export interface CertificateUsages {
-  keyUsage: KeyUsage[]
+  readonly keyUsage: readonly KeyUsage[]
   /** Dotted identifiers in the order of Go's enum (C-36). */
-  extendedKeyUsage: string[]
+  readonly extendedKeyUsage: readonly string[]
   /** Words nobody knows, in order; the signer refuses with `unrecognized usage values: […]`. */
-  unrecognized: string[]
+  readonly unrecognized: readonly string[]
 }
 
 /** What usage words mean in a certificate: bits in bit order, extended usages in Go's order, each once. */
 export function usagesOfWords(words: readonly string[]): CertificateUsages {
+  return remembered.getOrCompute(words.join('\n'), () => meaningOf(words))
+}
+
+/** A cluster asks for the same few again and again. */
+const remembered = new BoundedCache<CertificateUsages>(256)
+
+function meaningOf(words: readonly string[]): CertificateUsages {
   const bits = new Set(words.map(word => own(bitOfWord, word)))
   const identifiers = new Set(words.map(word => own(oidOfWord, word)))
   return {
