@@ -1,5 +1,5 @@
 import type { CertificateSigningRequest } from '../kube/types.ts'
-import type { ApprovalPolicy } from './policy.ts'
+import { type ApprovalPolicy, rebootstrapOf } from './policy.ts'
 import { kindOf } from './rules/our-signer.ts'
 
 /** What was read since the start: nothing, the policy and the ledger, or all requests that were there too. */
@@ -10,8 +10,14 @@ export type Known = 'nothing' | 'ledger' | 'requests'
  * certificate names is given by who asks, unless the policy wants more of it.
  */
 export function judgedByAll(csr: CertificateSigningRequest, policy: ApprovalPolicy | undefined): boolean {
-  const { rebootstrap, ownKey, pools } = policy ?? {}
-  return kindOf(csr) === 'serving' || rebootstrap === 'deny' || ownKey === 'deny' || pools !== undefined
+  const { bootstrap, ownKey, pools } = policy ?? {}
+  return (
+    kindOf(csr) === 'serving' ||
+    rebootstrapOf(policy) === 'deny' ||
+    bootstrap === 'Inventory' ||
+    ownKey === 'deny' ||
+    pools !== undefined
+  )
 }
 
 /** Requests that came before what they are judged by was read. */

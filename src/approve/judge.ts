@@ -20,6 +20,8 @@ import { exactUsages } from './rules/exact-usages.ts'
 import { keyAllowed } from './rules/key-allowed.ts'
 import { keyNotShared } from './rules/key-not-shared.ts'
 import { lifetimeInRange } from './rules/lifetime-in-range.ts'
+import { machineKnown } from './rules/machine-known.ts'
+import { machineReady } from './rules/machine-ready.ts'
 import { newestRequest } from './rules/newest-request.ts'
 import { noOtherNodesAddress } from './rules/no-other-nodes-address.ts'
 import { noReservedName } from './rules/no-reserved-name.ts'
@@ -63,6 +65,8 @@ const requestRules: readonly Rule<ReadFacts>[] = [
   evidenceAvailable,
   noOtherNodesAddress,
   nodePresent,
+  machineKnown,
+  machineReady,
   sansProven,
   lifetimeInRange,
   nodeMayBootstrap,

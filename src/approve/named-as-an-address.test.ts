@@ -10,6 +10,7 @@ import {
   withSubject,
 } from '../testing/judged-request.ts'
 import { Inventory } from './inventory/inventory.ts'
+import { parseInventory } from './inventory/parse-inventory.ts'
 import { judge } from './judge.ts'
 import type { ApprovalPolicy } from './policy.ts'
 
@@ -20,9 +21,7 @@ const address = '10.0.0.12'
 const victim = createdNode(nodeNamed('worker-2', { [address]: 'InternalIP' }), createdAt - 3_600_000)
 const thief = createdNode(nodeNamed(address, { [address]: 'Hostname' }), createdAt - 600_000)
 const inventory = new Inventory('inventory')
-inventory.read(
-  new Map([['worker-2', [{ names: new Set(['worker-2']), addresses: new Set([address]), attributes: {} }]]]),
-)
+inventory.read(parseInventory({ 'i.yaml': `nodes: { worker-2: { addresses: [${address}] } }` }))
 
 function asks(
   node: string,

@@ -17,6 +17,12 @@ export const defaultWaitSeconds = 300
 export const defaultClusterDomain = 'cluster.local'
 export const defaultBootstrapGroups: readonly string[] = ['system:bootstrappers']
 export const defaultApprovalsPerHour = 120
+export const defaultJoinWindowSeconds = 7200
+
+/** Where machines are known, one that joined is not let in again by a credential that others hold too. */
+export function rebootstrapOf(policy: ApprovalPolicy | undefined): 'allow' | 'deny' {
+  return policy?.rebootstrap ?? (policy?.bootstrap === 'Inventory' ? 'deny' : 'allow')
+}
 
 /** Throws RollcallError POLICY_INVALID for the first thing wrong with it. */
 export function checkPolicy(policy: ApprovalPolicy): void {

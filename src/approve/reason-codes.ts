@@ -154,8 +154,25 @@ export const reasonCodes = {
   },
   NodeExists: {
     outcomes: 'Deny',
-    meaning: 'A bootstrap identity asks for a node that is there, and the policy says rebootstrap: deny.',
+    meaning:
+      'A bootstrap identity asks for a node that is there, or whose machine has joined by the inventory, and the policy says rebootstrap: deny (or bootstrap: Inventory and nothing else).',
     remedy: 'Delete the Node, then the node can bootstrap.',
+  },
+  MachineUnknown: {
+    outcomes: 'Wait, Deny',
+    meaning: 'The policy says bootstrap: Inventory, and no inventory has an entry for the node.',
+    remedy: 'Enter the machine, or find out who asks with a bootstrap credential.',
+  },
+  MachineNotReady: {
+    outcomes: 'Wait, Deny',
+    meaning: 'The inventory has the machine as Pending or Deleting.',
+    remedy: 'See that whoever runs the machines says so once it is ready.',
+  },
+  JoinWindowMissed: {
+    outcomes: 'Deny',
+    meaning: 'A node asks for its first certificate at another time than soon after its machine was made.',
+    remedy:
+      'Raise joinWindowSeconds, or make the machine anew; somebody may try names with a bootstrap credential.',
   },
   EvidenceUnavailable: {
     outcomes: 'Retry',

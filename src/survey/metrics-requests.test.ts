@@ -109,3 +109,28 @@ test('signers that anybody may name are one; the kubelet’s two are there while
   assert.deepEqual([...found.keys()], [signerNames.kubeletClient, signerNames.kubeletServing, 'other'])
   assert.equal(found.get('other')?.stored.pending, 2)
 })
+
+test('M2: what counts as pending is everybody who waits, by signer, also who is no node and who has waited for long', () => {
+  const client = signerNames.kubeletClient
+  const rows: [made: Made, waiting: number][] = [
+    [{ age: 1, by: 'system:bootstrap:abcdef', signer: client }, 1],
+    [{ age: 1, by: 'system:node:b' }, 1],
+    // Others leave these two out, whose gauge is a limit: nobody would look for them.
+    [{ age: 1, by: 'eve' }, 1],
+    [{ age: 60, by: 'system:node:c' }, 1],
+    [{ age: 1, by: 'system:node:d', condition: 'Approved x 0' }, 0],
+    [{ age: 1, by: 'system:node:e', condition: 'Denied SanUnproven 0' }, 0],
+    [{ age: 1, by: 'system:node:f', condition: 'Failed x 0' }, 0],
+    [{ age: -1 / 6, by: 'system:node:g' }, 1],
+    [{ age: 1, by: 'multus', signer: 'multus.example/client' }, 0],
+  ]
+  const waitingOf = (made: Made[]) => {
+    const found = requestNumbers(made.map(request), now, known)
+    const of = [client, signerNames.kubeletServing].flatMap(signer =>
+      Object.values(found.get(signer)?.waiting ?? {}),
+    )
+    return of.reduce((sum, count) => sum + count, 0)
+  }
+  for (const [made, waiting] of rows) assert.equal(waitingOf([made]), waiting, JSON.stringify(made))
+  assert.equal(waitingOf(rows.map(([made]) => made)), 5)
+})

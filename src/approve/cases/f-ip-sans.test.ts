@@ -1,6 +1,36 @@
 import { test } from 'node:test'
 import { type Case, servingCases } from '../../testing/judged-cases.ts'
-import { asking, createdAt, ip, nodeNamed, sans, withAddresses } from '../../testing/judged-request.ts'
+import {
+  asking,
+  createdAt,
+  type FactChanges,
+  ip,
+  nodeNamed,
+  sans,
+  withAddresses,
+} from '../../testing/judged-request.ts'
+import { CertifiedIndex } from '../certified-addresses.ts'
+import { Inventory } from '../inventory/inventory.ts'
+import { parseInventory } from '../inventory/parse-inventory.ts'
+
+const inventory = new Inventory('inventory')
+inventory.read(
+  parseInventory({
+    'i.yaml':
+      'nodes: { worker-1: { addresses: [10.0.0.11], floating: [10.9.0.0/24, 10.8.0.5] }, worker-2: { floating: [10.9.0.0/24] } }',
+  }),
+)
+const policy = { evidence: 'Inventory', allowedRanges: [], inventory: { file: 'i.yaml' } } as const
+/** The Node lists the address that floats, and asks for it. */
+const carrying = (address: string, more: FactChanges = {}) => ({
+  evidence: [inventory],
+  policy,
+  ...withAddresses({ [address]: 'InternalIP' }),
+  ...asking([], ['10.0.0.11', address]),
+  ...more,
+})
+const carried = new CertifiedIndex()
+carried.add('worker-2', ['10.9.0.7'], Number.POSITIVE_INFINITY)
 
 const reserved = [
   '0.0.0.0',
@@ -70,6 +100,40 @@ const cases: Case[] = [
     'Deny',
     'SanUnproven',
   ],
+  ['F21 an egress address that the inventory lists', carrying('10.8.0.5'), 'Approve', 'SansProven'],
+  ['F21 an egress address in a range of the inventory', carrying('10.9.0.7'), 'Approve', 'SansProven'],
+  ['F21 an egress address in none', carrying('10.7.0.1'), 'Wait', 'SanUnproven'],
+  [
+    'F21 in no range when waiting is over',
+    carrying('10.7.0.1', { now: createdAt + 300_000 }),
+    'Deny',
+    'SanUnproven',
+  ],
+  [
+    'F21 in a range, but the Node does not carry it (any more)',
+    { evidence: [inventory], policy, ...asking([], ['10.0.0.11', '10.9.0.7']) },
+    'Wait',
+    'SanUnproven',
+  ],
+  [
+    'F21 it has moved here, and the node that had it is certified for it still',
+    carrying('10.9.0.7', { certified: carried }),
+    'Wait',
+    'OwnedByOtherNode',
+  ],
+  [
+    'F21 the node that has it carries it still: who also lists it takes it from nobody',
+    carrying('10.9.0.7', {
+      certified: carried,
+      nodes: [
+        nodeNamed('worker-1', { '10.0.0.11': 'InternalIP', '10.9.0.7': 'InternalIP' }),
+        nodeNamed('worker-2', { '10.9.0.7': 'InternalIP' }),
+      ],
+    }),
+    'Deny',
+    'OwnedByOtherNode',
+  ],
+  ['F22 no address is asked for, and the name is proven', asking(['worker-1'], []), 'Approve', 'SansProven'],
   ['F22 no address at all', { nodes: [nodeNamed('worker-1', {})], ...asking([]) }, 'Wait', 'SanUnproven'],
   [
     'an address that the Node lists as a host name proves an IP SAN',

@@ -45,6 +45,7 @@ const labelled = (pool: string) => ({
   nodes: [{ ...worker1, metadata: { name: 'worker-1', labels: { [metal]: pool } } }, worker2],
 })
 const selfReported = { ...withAddresses({ '10.0.0.77': 'InternalIP' }), ...asking([], ['10.0.0.77']) }
+const machineNode = (providerID: string) => ({ ...worker1, spec: { providerID } })
 const late = { now: createdAt + 300_000 }
 const failing = [new Inventory('inventory file')]
 
@@ -95,6 +96,43 @@ const cases: Case[] = [
     { policy: lax, evidence: failing },
     'Retry',
     'EvidenceUnavailable',
+  ],
+  ...['Pending', 'Deleting'].map(
+    (state): Case => [
+      `I4 a machine that is ${state}`,
+      {
+        policy,
+        evidence: [inventoryOf(text.replace('attributes:', `machine: { state: ${state} }\n    attributes:`))],
+      },
+      'Wait',
+      'MachineNotReady',
+    ],
+  ),
+  [
+    'I4 a machine that is not ready in time',
+    {
+      policy: lax,
+      evidence: [inventoryOf(text.replace('attributes:', 'machine: { state: Pending }\n    attributes:'))],
+      ...late,
+    },
+    'Deny',
+    'MachineNotReady',
+  ],
+  [
+    'I11 a host name that never changes, whatever the provider calls the machine',
+    { policy, evidence, nodes: [machineNode('metal://rack-a/17'), worker2] },
+    'Approve',
+    'SansProven',
+  ],
+  [
+    'I11 the providerID of another machine, which the node wrote itself, proves nothing of that machine',
+    {
+      policy,
+      evidence: [inventoryOf('nodes: { i-0abc: { addresses: [10.0.0.11] } }')],
+      nodes: [machineNode('aws:///eu-1/i-0abc'), worker2],
+    },
+    'Deny',
+    'OwnedByOtherNode',
   ],
   ['no inventory at all', { policy, ...late }, 'Deny', 'SanUnproven'],
   [
@@ -160,6 +198,9 @@ for (const [what, content] of Object.entries({
   'a field of an entry that is unknown': 'nodes: { a: { ips: [10.0.0.1] } }',
   'a number as attribute': 'nodes: { a: { attributes: { rack: 1 } } }',
   'a name that no Node can have': 'nodes: { A: {} }',
+  'a floating range that is none': 'nodes: { a: { floating: [10.0.0.0/33] } }',
+  'a state of a machine that there is not': 'nodes: { a: { machine: { state: Gone } } }',
+  'a time that is none': 'nodes: { a: { machine: { created: yesterday } } }',
   'the same node twice in one text': 'nodes: { a: {}, a: {} }',
 }))
   test(`I9: ${what} is refused, with the place`, () =>

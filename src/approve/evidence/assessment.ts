@@ -11,7 +11,19 @@ import type { EvidenceProvider } from './provider.ts'
 export interface SanAssessment {
   san: RequestedSan
   /** Strongest first. */
-  proofs: readonly { level: EvidenceLevel; source: string }[]
+  proofs: readonly Proof[]
+}
+
+export interface Proof {
+  level: EvidenceLevel
+  source: string
+  /** It is enough where this is asked for, though against another node it counts as its level does. */
+  sufficesFor?: EvidenceLevel
+}
+
+/** The level that a proof satisfies. */
+export function satisfies({ level, sufficesFor }: Proof): number {
+  return strengthOf(sufficesFor ?? level)
 }
 
 export interface Assessment {
@@ -44,9 +56,7 @@ export function assess(facts: ReadFacts): Assessment {
 function assessNow(facts: ReadFacts): Assessment {
   const nodeName = subjectNode(facts.request)
   const requested = requestedSans(facts.request)
-  const proofs = new Map(
-    requested.map(san => [san.canonical, [] as { level: EvidenceLevel; source: string }[]]),
-  )
+  const proofs = new Map(requested.map(san => [san.canonical, [] as Proof[]]))
   const errors: Assessment['errors'][number][] = []
   const conflicts: Assessment['conflicts'][number][] = []
   for (const provider of nodeName === undefined ? [] : providersOf(facts)) {
@@ -57,6 +67,26 @@ function assessNow(facts: ReadFacts): Assessment {
       for (const [canonical, source] of answer.proven)
         proofs.get(canonical)?.push({ level: provider.level, source })
   }
-  const sans = requested.map(san => ({ san, proofs: proofs.get(san.canonical) ?? [] }))
+  const sans = requested.map(san => {
+    const found = proofs.get(san.canonical) ?? []
+    return { san, proofs: [...floating(facts, nodeName ?? '', san, found), ...found] }
+  })
   return { sans, errors, conflicts }
 }
+
+/**
+ * F21: an address that moves between nodes. The inventory says that the node may carry it, the Node that it does now; who of
+ * several carries it is only as sure as that.
+ */
+function floating(facts: ReadFacts, nodeName: string, san: RequestedSan, proofs: readonly Proof[]): Proof[] {
+  const [carried] = proofs
+  if (san.kind !== 'IP' || !carried || !listedLevels.includes(carried.level)) return []
+  const granting = (facts.evidence ?? []).filter(provider => provider.mayCarry?.(nodeName, san.bytes))
+  return granting.slice(0, 1).map(({ name, level }) => ({
+    level: carried.level,
+    source: `${name} floating, ${carried.source}`,
+    sufficesFor: level,
+  }))
+}
+
+const listedLevels: readonly EvidenceLevel[] = ['NodeStatus', 'ProtectedNodeStatus']

@@ -1,3 +1,4 @@
+import type { MachineRecord } from '../inventory/machine-record.ts'
 import type { RequestedSan } from '../requested-sans.ts'
 import type { EvidenceLevel } from './level.ts'
 
@@ -18,4 +19,8 @@ export interface EvidenceProvider {
   holders(canonical: string): readonly string[]
   /** What it says about the node besides, for pools to select by. */
   attributes?(nodeName: string): Readonly<Record<string, string>>
+  /** The machine that the node is; undefined: it knows none. To be asked where `evidence` gives neither error nor conflict. */
+  machine?(nodeName: string): MachineRecord | undefined
+  /** Whether the node may carry this address (4 or 16 bytes) while its Node lists it. */
+  mayCarry?(nodeName: string, address: Uint8Array): boolean
 }

@@ -1,7 +1,9 @@
 /** The inventory as evidence: the last good content, or why there is none. */
 import { canonicalDns } from '../canonical-name.ts'
 import type { Evidence, EvidenceProvider } from '../evidence/provider.ts'
+import { contains } from '../ip-range.ts'
 import type { RequestedSan } from '../requested-sans.ts'
+import type { MachineRecord } from './machine-record.ts'
 import type { InventoryEntries, InventoryEntry } from './parse-inventory.ts'
 
 export class Inventory implements EvidenceProvider {
@@ -46,8 +48,21 @@ export class Inventory implements EvidenceProvider {
   }
 
   attributes(nodeName: string): Readonly<Record<string, string>> {
+    return this.#only(nodeName)?.attributes ?? {}
+  }
+
+  machine(nodeName: string): MachineRecord | undefined {
+    return this.#only(nodeName)?.machine
+  }
+
+  mayCarry(nodeName: string, address: Uint8Array): boolean {
+    return this.#only(nodeName)?.floating.some(range => contains(range, address)) ?? false
+  }
+
+  /** Of two that say different things none counts. */
+  #only(nodeName: string): InventoryEntry | undefined {
     const [entry, ...more] = this.#entries?.get(nodeName) ?? []
-    return entry && more.length === 0 ? entry.attributes : {}
+    return more.length === 0 ? entry : undefined
   }
 }
 

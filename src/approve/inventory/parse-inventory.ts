@@ -4,13 +4,18 @@ import { RollcallError } from '../../errors.ts'
 import { isRecord } from '../../kube/json.ts'
 import { parseIp } from '../../x509/ip.ts'
 import { canonicalAddress, canonicalDns, isNodeName } from '../canonical-name.ts'
+import { type IpRange, parseRange } from '../ip-range.ts'
 import { keyTwice } from '../yaml-keys.ts'
+import { type MachineRecord, machineRecord } from './machine-record.ts'
 
 export interface InventoryEntry {
   /** In canonical form, the node's own name among them. */
   names: ReadonlySet<string>
   addresses: ReadonlySet<string>
   attributes: Readonly<Record<string, string>>
+  /** Addresses that it may carry for a time, as egress addresses that move between nodes. */
+  floating: readonly IpRange[]
+  machine: MachineRecord
 }
 
 /** By node name; two where the inventory has two entries for it. */
@@ -20,7 +25,12 @@ export type InventoryEntries = ReadonlyMap<string, readonly InventoryEntry[]>
  * Reads YAML or JSON texts by name, all of them together:
  *
  *     nodes:
- *       worker-1: { names: [worker-1.example.net], addresses: [10.0.0.11], attributes: { rack: a } }
+ *       worker-1:
+ *         names: [worker-1.example.net]
+ *         addresses: [10.0.0.11]
+ *         attributes: { rack: a }
+ *         floating: [10.9.0.0/24]
+ *         machine: { created: 2026-03-01T12:00:00Z, state: Ready, joined: false }
  *
  * Throws RollcallError INVENTORY_INVALID naming the text, the node and the field; then none of it counts.
  */
@@ -66,12 +76,29 @@ function expanded(document: Document.Parsed, text: string): unknown {
 
 function entryOf(nodeName: string, value: unknown, where: string): InventoryEntry {
   if (!isNodeName(nodeName)) throw invalid(where, 'is no name that a Node can have')
-  const { names, addresses, attributes, ...rest } = fieldsOf(value ?? {}, where)
+  const { names, addresses, attributes, floating, machine, ...rest } = fieldsOf(value ?? {}, where)
   refuseOthers(rest, where)
   return {
     names: new Set([nodeName, ...stringsOf(names, `${where}.names`).map(canonicalDns)]),
     addresses: new Set(stringsOf(addresses, `${where}.addresses`).map(text => addressOf(text, where))),
     attributes: attributesOf(attributes, `${where}.attributes`),
+    floating: stringsOf(floating, `${where}.floating`).map(text => rangeOf(text, `${where}.floating`)),
+    machine: machineOf(machine, `${where}.machine`),
+  }
+}
+
+function machineOf(value: unknown, where: string): MachineRecord {
+  const record = machineRecord(value)
+  if (typeof record === 'string') throw invalid(where, record)
+  return record
+}
+
+/** A range, or one address. */
+function rangeOf(text: string, where: string): IpRange {
+  try {
+    return parseRange(text.includes('/') ? text : `${text}/${text.includes(':') ? 128 : 32}`)
+  } catch {
+    throw invalid(where, `${JSON.stringify(text)} is no range`)
   }
 }
 

@@ -1,4 +1,5 @@
 import type { ReadFacts } from '../facts.ts'
+import { rebootstrapOf } from '../policy.ts'
 import { requesterOf } from '../requester.ts'
 import { deny, type Rule } from '../rule.ts'
 import { subjectNode } from '../subject-node.ts'
@@ -9,7 +10,7 @@ export const nodeMayBootstrap: Rule<ReadFacts> = {
   only: 'client',
   check({ csr, policy, claims, request }) {
     const nodeName = subjectNode(request)
-    if (policy?.rebootstrap !== 'deny' || nodeName === undefined || !claims.has(nodeName)) return undefined
+    if (rebootstrapOf(policy) !== 'deny' || nodeName === undefined || !claims.has(nodeName)) return undefined
     if (requesterOf(csr, policy).kind !== 'bootstrap') return undefined
     return deny(
       'NodeExists',

@@ -2,7 +2,9 @@
 import { hasCode, RollcallError } from '../../../errors.ts'
 import { type Clock, withTimeout } from '../../../ports.ts'
 import { canonicalDns } from '../../canonical-name.ts'
+import type { MachineRecord } from '../../inventory/machine-record.ts'
 import { type InventoryEntry, parseInventory } from '../../inventory/parse-inventory.ts'
+import { contains } from '../../ip-range.ts'
 import type { RequestedSan } from '../../requested-sans.ts'
 import type { Evidence, EvidenceProvider } from '../provider.ts'
 import type { EvidenceSource } from './source.ts'
@@ -57,7 +59,20 @@ export class ExternalEvidence implements EvidenceProvider {
   }
 
   attributes(nodeName: string): Readonly<Record<string, string>> {
-    return this.#answers.get(nodeName)?.entry?.attributes ?? {}
+    return this.#fresh(nodeName)?.attributes ?? {}
+  }
+
+  machine(nodeName: string): MachineRecord | undefined {
+    return this.#fresh(nodeName)?.machine
+  }
+
+  mayCarry(nodeName: string, address: Uint8Array): boolean {
+    return this.#fresh(nodeName)?.floating.some(range => contains(range, address)) ?? false
+  }
+
+  #fresh(nodeName: string): InventoryEntry | undefined {
+    const answer = this.#answers.get(nodeName)
+    return answer && this.#clock.monotonic() - answer.at < freshFor ? answer.entry : undefined
   }
 
   /**

@@ -72,15 +72,17 @@ function inventoryProblems({
   pools = [],
   evidence,
   evidenceFrom = [],
+  bootstrap,
 }: CertificatePolicySpec): Problem[] {
   if (!inventory) {
     if (evidenceFrom.length > 0) return []
     const wants = [{ evidence }, ...pools].some(terms => terms.evidence === 'Inventory')
-    if (preset === 'inventory' || !(wants || pools.some(pool => pool.inventoryAttributes))) return []
+    const reads = wants || bootstrap === 'Inventory' || pools.some(pool => pool.inventoryAttributes)
+    if (preset === 'inventory' || !reads) return []
     return [
       problem(
         [],
-        'evidence Inventory and inventoryAttributes need `inventory` to say where it is, or `evidenceFrom`',
+        'evidence Inventory, bootstrap Inventory and inventoryAttributes need `inventory` to say where it is, or `evidenceFrom`',
       ),
     ]
   }

@@ -155,8 +155,16 @@ export const policySpecSchema: StructuralSchema = {
       'Groups whose members may ask for a first client certificate. Default system:bootstrappers.',
       16,
     ),
+    bootstrap: oneOf(
+      'What a bootstrap identity has to be known by. Credential: its credential alone, as on Kubernetes. Inventory: an entry for the node in the inventory or an evidence source too, that is neither Pending nor Deleting; who is not known waits. Default Credential.',
+      ['Credential', 'Inventory'],
+    ),
+    joinWindowSeconds: count(
+      'For bootstrap Inventory: seconds after `machine.created` of the entry within which a node may ask for its first certificate; ten seconds before it are granted to clocks. Default 7200.',
+      year,
+    ),
     rebootstrap: oneOf(
-      'Whether a bootstrap identity may ask for a node whose Node is there. Default allow.',
+      'Whether a bootstrap identity may ask for a node whose Node is there, or whose machine has joined by the inventory. Default allow; with bootstrap Inventory deny.',
       ['allow', 'deny'],
     ),
     releasedAddresses: oneOf(

@@ -37,6 +37,9 @@ export const actionableReasons = [
   'OwnedByOtherNode',
   'NodeNotFound',
   'NodeExists',
+  'MachineUnknown',
+  'MachineNotReady',
+  'JoinWindowMissed',
   'InventoryAmbiguous',
   'SanUnproven',
   'LifetimeOutOfRange',
@@ -98,6 +101,8 @@ export interface CertificatePolicySpec extends PolicyTerms {
   clusterDomain?: string
   waitSeconds?: number
   bootstrapGroups?: readonly string[]
+  bootstrap?: 'Credential' | 'Inventory'
+  joinWindowSeconds?: number
   rebootstrap?: 'allow' | 'deny'
   releasedAddresses?: 'held' | 'free'
   evidenceFrom?: readonly string[]
