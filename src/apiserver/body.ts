@@ -5,6 +5,7 @@ import { decodeKubernetesProtobuf } from '../kube/protobuf/decode.ts'
 import type { ApiRequest } from '../kube/transport.ts'
 import type { KubeObject, ResourceRef } from '../kube/types.ts'
 import { duplicateFields } from './duplicate-fields.ts'
+import { plainCopy } from './plain-copy.ts'
 import { apiVersionOf } from './stored-object.ts'
 import { apiError } from './wire/api-error.ts'
 
@@ -17,6 +18,8 @@ export interface Body {
   value: unknown
   /** `spec.x`, for fieldValidation. */
   duplicates: string[]
+  /** It came as a value from a program in this process, whose types the compiler has checked. */
+  typed?: true
 }
 
 /** Content-Type without parameters; absent: JSON, as old clients send (kubectl 1.20). */
@@ -32,6 +35,7 @@ export function requireSize(request: ApiRequest, limit: number): void {
 
 /** `kind` is what the path says, for the error's text. Throws ApiError 400 or 415. */
 export function readBody(request: ApiRequest, kind: string): Body {
+  if (request.value) return { value: plainCopy(request.value), duplicates: [], typed: true }
   const bytes = request.body ?? new Uint8Array()
   const type = mediaTypeOf(request)
   if (!accepted.includes(type)) throw apiError.unsupportedMediaType(accepted)

@@ -3,9 +3,9 @@ import type { ApiResponse } from '../kube/transport.ts'
 import type { KubeList } from '../kube/types.ts'
 import type { Call } from './call.ts'
 import type { StoredResource } from './resources/resource.ts'
-import { json, jsonBytes } from './response.ts'
+import { json, jsonBytes, valueAnswer } from './response.ts'
 import type { Stored } from './storage/store.ts'
-import { apiVersionOf, glanceAt, itemJson, objectJson, sharedObject } from './stored-object.ts'
+import { apiVersionOf, glanceAt, itemJson, objectJson, parseObject, sharedObject } from './stored-object.ts'
 import { negotiate, type Representation } from './wire/negotiate.ts'
 import { partialObjectMetadata, partialObjectMetadataList } from './wire/partial-metadata.ts'
 import { type IncludeObject, includeObjectOf, tableOf } from './wire/table.ts'
@@ -25,7 +25,10 @@ export function formOf({ request, query }: Pick<Call, 'request' | 'query'>): For
 
 export function respondObject(call: Call, form: Form, stored: Stored, status = 200): ApiResponse {
   const { resource } = call
-  if (form.kind === 'json') return jsonBytes(status, objectJson(resource, stored))
+  if (form.kind === 'json')
+    return call.request.wantsValues
+      ? valueAnswer(status, parseObject(stored))
+      : jsonBytes(status, objectJson(resource, stored))
   const object = sharedObject(stored)
   if (form.kind === 'partial-metadata') return json(status, partialObjectMetadata(object, form.version))
   return json(

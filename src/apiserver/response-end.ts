@@ -8,7 +8,7 @@ export async function withoutBody(response: ApiResponse): Promise<ApiResponse> {
 
 /** Calls `done` once when the answer is complete: at once, or when its stream is over. */
 export function whenComplete(response: ApiResponse, done: () => void): ApiResponse {
-  const { body, takeOver } = response
+  const { body, events, takeOver } = response
   if (takeOver) {
     return {
       ...response,
@@ -19,17 +19,21 @@ export function whenComplete(response: ApiResponse, done: () => void): ApiRespon
       },
     }
   }
-  if (body instanceof Uint8Array) {
-    done()
-    return response
-  }
-  const source = body[Symbol.asyncIterator]()
+  if (events) return { ...response, events: ending(events, done) }
+  if (!(body instanceof Uint8Array)) return { ...response, body: ending(body, done) }
+  done()
+  return response
+}
+
+/** The stream, which calls `done` once when it is over. */
+function ending<T>(stream: AsyncIterable<T>, done: () => void): AsyncIterable<T> {
+  const source = stream[Symbol.asyncIterator]()
   let over = false
   const finish = () => {
     if (!over) done()
     over = true
   }
-  const iterator: AsyncIterator<Uint8Array> = {
+  const iterator: AsyncIterator<T> = {
     async next() {
       const result = await source.next()
       if (result.done) finish()
@@ -41,5 +45,5 @@ export function whenComplete(response: ApiResponse, done: () => void): ApiRespon
       return { done: true, value: undefined }
     },
   }
-  return { ...response, body: { [Symbol.asyncIterator]: () => iterator } }
+  return { [Symbol.asyncIterator]: () => iterator }
 }

@@ -14,6 +14,13 @@ export function json(status: number, body: unknown): ApiResponse {
   return jsonBytes(status, encoder.encode(`${JSON.stringify(body)}\n`))
 }
 
+const noBody = new Uint8Array()
+
+/** For a caller in this process that wants values; it gets the object for its own. */
+export function valueAnswer(status: number, value: object): ApiResponse {
+  return { status, headers: { ...jsonHeaders }, body: noBody, value }
+}
+
 /** `body` is JSON already. */
 export function jsonBytes(status: number, body: Uint8Array): ApiResponse {
   return { status, headers: { ...jsonHeaders }, body }

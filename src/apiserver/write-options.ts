@@ -31,14 +31,23 @@ const MOST_COMPLAINTS = 100
 /**
  * Holds an object against its kind's schema. Throws `refuse(text)` for values of the wrong type; unknown and repeated
  * fields are refused, returned as warnings or passed over as the client asks, and unknown ones dropped, as are empty ones.
+ * `typed`: the compiler has done all that.
  */
 export function checkFields(
   schemas: SchemaChecks,
   validation: FieldValidation,
   resource: CheckedKind,
-  { object, duplicates }: { object: KubeObject; duplicates: readonly string[] },
+  {
+    object,
+    duplicates,
+    typed,
+  }: { object: KubeObject; duplicates: readonly string[]; typed?: true | undefined },
   refuse: (text: string) => Error,
 ): string[] {
+  if (typed) {
+    schemas.dropEmptyFields(resource, object)
+    return []
+  }
   const wrong = schemas.wrongType(resource, object)
   if (wrong !== undefined) throw refuse(wrong)
   const unknown = schemas.unknownFields(resource, object)

@@ -28,7 +28,7 @@ export async function loopbackClient(
 ): Promise<LoopbackClient> {
   const peer = { certificates: await certificatesOf(ca), remoteAddress: '127.0.0.1' }
   let issuer = ca
-  const client = createClient(inProcessTransport(api, peer, { 'user-agent': 'rollcall' }))
+  const client = createClient(inProcessTransport(api, peer, { 'user-agent': 'rollcall' }, { values: true }))
   return {
     ...client,
     issuer: () => issuer,

@@ -139,16 +139,20 @@ export function createClient(transport: Transport): KubeClient {
       headers: { accept: 'application/json', 'user-agent': 'rollcall' },
     }
     if (signal) request.signal = signal
+    if (transport.values) request.wantsValues = true
     if (body !== undefined) {
       request.headers['content-type'] = contentType
-      request.body = new TextEncoder().encode(JSON.stringify(body))
+      const whole = method === 'POST' || method === 'PUT'
+      if (transport.values && whole && typeof body === 'object' && body !== null) request.value = body
+      else request.body = new TextEncoder().encode(JSON.stringify(body))
     }
     const response = await transport.request(request)
     if (response.status >= 200 && response.status < 300) return response
     throw new ApiStatusError(statusOf(response.status, await text(response)), `${method} ${pathOf(url)}`)
   }
   async function sendForObject<T>(...request: Parameters<typeof send>): Promise<T> {
-    return parseObject<T>(await text(await send(...request)), request[1])
+    const response = await send(...request)
+    return (response.value as T | undefined) ?? parseObject<T>(await text(response), request[1])
   }
 
   return {
@@ -199,8 +203,9 @@ export function createClient(transport: Transport): KubeClient {
       const query = listQuery(options, options.allowBookmarks ? 'bookmarks' : 'plain')
       const url = collectionPath(resource, options.namespace) + query
       try {
-        const { body } = await send('GET', url, signal)
-        for await (const value of readJsonLines(body instanceof Uint8Array ? one(body) : body)) {
+        const { body, events } = await send('GET', url, signal)
+        const lines = events ? each(events) : readJsonLines(body instanceof Uint8Array ? one(body) : body)
+        for await (const value of lines) {
           if (signal?.aborted) return
           const event = value as WatchEvent<T>
           if (event.type === 'ERROR')
@@ -241,6 +246,10 @@ async function text({ body }: ApiResponse): Promise<string> {
 
 async function* one(chunk: Uint8Array): AsyncGenerator<Uint8Array> {
   yield chunk
+}
+
+async function* each(batches: AsyncIterable<readonly unknown[]>): AsyncGenerator<unknown> {
+  for await (const batch of batches) yield* batch
 }
 
 function parseObject<T>(body: string, url: string): T {

@@ -13,6 +13,13 @@ export interface ApiRequest {
   /** Lower-case names. */
   headers: Record<string, string>
   body?: Uint8Array
+  /**
+   * In place of `body`, from a program in the same process: the object that it would be, which stays the caller's. Its
+   * types are the compiler's to check.
+   */
+  value?: object
+  /** From a program in the same process: the answer may come as `value` or `events` in place of `body`. */
+  wantsValues?: true
   /** Aborting it ends the request or the stream. */
   signal?: AbortSignal
   /** Bytes of an answer that are taken from who is not trusted to be brief; a longer one is refused. Absent: any. */
@@ -27,6 +34,10 @@ export interface ApiResponse {
   headers: Record<string, string>
   /** A whole body, or for a watch a stream of chunks that ends when the server ends it or the signal aborts. */
   body: Uint8Array | AsyncIterable<Uint8Array>
+  /** Only for a request that wants values: what the body would say, the caller's own copy. */
+  value?: object
+  /** Only for a request that wants values: what the lines of a watch would say. Shared by all: never change them. */
+  events?: AsyncIterable<readonly unknown[]>
   /**
    * Only for a request that is `upgradable`: instead of sending the answer, its connection is handed over, with the bytes
    * that came behind the request. A client that has left by then is a connection that is destroyed.
@@ -35,6 +46,8 @@ export interface ApiResponse {
 }
 
 export interface Transport {
+  /** Requests may carry values and want them: the other end is in the same process. */
+  readonly values?: true
   /** Rejects with RollcallError API_UNREACHABLE when no answer can be had; an HTTP error status is an answer. */
   request(request: ApiRequest): Promise<ApiResponse>
   /** Closes all connections, e.g. after the client certificate was rotated. The transport stays usable. */

@@ -88,7 +88,7 @@ export async function startControlledCluster(more: Partial<ApiOptions> = {}): Pr
   const { admin, clock, ca } = cluster
   await cluster.grant('rollcall', [...controllerRules, ...managerRules])
   await cluster.grant('rollcall', [...tokenRules, ...attestationRules], 'kube-system')
-  const controllerClient = await cluster.as('rollcall')
+  const controllerClient = await cluster.within('rollcall')
   const running: RunningControllers[] = []
   let made = 0
   const read = (name: string) => admin.get<CertificateSigningRequest>(csrs, { name })

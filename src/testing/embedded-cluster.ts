@@ -43,6 +43,8 @@ export interface EmbeddedCluster {
   peerOf(username: string, ...groups: string[]): Promise<Peer>
   /** The same, for requests that a client does not make. */
   transportAs(username: string, ...groups: string[]): Promise<Transport>
+  /** A program in the API's own process, with whom objects are exchanged as they are. */
+  within(username: string, ...groups: string[]): Promise<KubeClient>
   node(name: string): Promise<KubeClient>
   /** A client that holds the bootstrap token. */
   bootstrapper: KubeClient
@@ -82,6 +84,8 @@ export async function startEmbeddedCluster(
   const transportAs: EmbeddedCluster['transportAs'] = async (...user) =>
     inProcessTransport(api, await peerOf(...user))
   const as: EmbeddedCluster['as'] = async (...user) => createClient(await transportAs(...user))
+  const within: EmbeddedCluster['within'] = async (...user) =>
+    createClient(inProcessTransport(api, await peerOf(...user), {}, { values: true }))
   const admin = await as('admin', 'system:masters')
   // Namespaces come first: roles and secrets need theirs.
   await seed(admin, seedNamespaces)
@@ -102,6 +106,7 @@ export async function startEmbeddedCluster(
     as,
     peerOf,
     transportAs,
+    within,
     node: name => as(`system:node:${name}`, 'system:nodes'),
     bootstrapper: createClient(inProcessTransport(api, anonymous, { authorization })),
     async grant(username, rules, namespace) {

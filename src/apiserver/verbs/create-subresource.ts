@@ -17,7 +17,7 @@ export async function createSubresource(call: Call, subresource: CreatedSubresou
   const validation = fieldValidationOf(query, 'CreateOptions')
   const body = readBody(request, ref.kind)
   const object = requireObject(body.value, ref)
-  const checked = { object, duplicates: body.duplicates }
+  const checked = { object, duplicates: body.duplicates, typed: body.typed }
   warnings.push(...checkFields(core.schemas, validation, ref, checked, text => cannotBeHandled(ref, text)))
   setNamespace(call, object)
   const stored = core.store.get(keyOf(resource, path.namespace, path.name))

@@ -2,7 +2,7 @@ import type { ApiResponse } from '../../kube/transport.ts'
 import { cannotBeHandled, readBody, requireObject } from '../body.ts'
 import type { Call } from '../call.ts'
 import type { ReviewResource } from '../resources/resource.ts'
-import { json } from '../response.ts'
+import { json, valueAnswer } from '../response.ts'
 import { apiError } from '../wire/api-error.ts'
 import { checkFields, fieldValidationOf } from '../write-options.ts'
 
@@ -12,7 +12,7 @@ export function review(call: Omit<Call, 'resource'>, resource: ReviewResource): 
   const body = readBody(call.request, resource.kind)
   const object = requireObject(body.value, resource)
   const validation = fieldValidationOf(query, 'CreateOptions')
-  const checked = { object, duplicates: body.duplicates }
+  const checked = { object, duplicates: body.duplicates, typed: body.typed }
   call.warnings.push(
     ...checkFields(call.core.schemas, validation, resource, checked, text => cannotBeHandled(resource, text)),
   )
@@ -26,5 +26,5 @@ export function review(call: Omit<Call, 'resource'>, resource: ReviewResource): 
     reader: core.reader,
     namespace: path.namespace,
   })
-  return json(201, answer)
+  return call.request.wantsValues ? valueAnswer(201, answer) : json(201, answer)
 }

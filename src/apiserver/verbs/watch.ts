@@ -1,4 +1,5 @@
 import type { ApiResponse } from '../../kube/transport.ts'
+import type { Status } from '../../kube/types.ts'
 import type { Call } from '../call.ts'
 import { tooLargeResourceVersion, type WatchOptions, watchOptionsOf } from '../list-options.ts'
 import { type Form, formOf } from '../representation.ts'
@@ -7,7 +8,8 @@ import { type Selection, selectionOf } from '../selection.ts'
 import { CompactedError, type Stored } from '../storage/store.ts'
 import { prefixOf } from '../stored-object.ts'
 import { bookmarkLine, type Change, changeFor, changeLine, errorLine } from '../watch/watch-event.ts'
-import { type Feed, type Line, watchStream } from '../watch/watch-stream.ts'
+import { byteChunks, type Chunks, type Feed, type Line, watchStream } from '../watch/watch-stream.ts'
+import { bookmarkValue, changeValue, valueChunks, type WatchValue } from '../watch/watch-values.ts'
 import { apiError } from '../wire/api-error.ts'
 import { pageOf } from './list.ts'
 
@@ -16,19 +18,65 @@ import { pageOf } from './list.ts'
  * headers before it does anything else).
  */
 export function watch(call: Call): ApiResponse {
-  const { core } = call
   const form = formOf(call)
+  if (call.request.wantsValues && form.kind === 'json') {
+    const body = new Uint8Array()
+    return { status: 200, headers: { ...jsonHeaders }, body, events: stream(call, valuesOf(call)) }
+  }
+  return { status: 200, headers: { ...jsonHeaders }, body: stream(call, linesOf(call, form)) }
+}
+
+/** How the stream says what it has to say. */
+interface Words<Part, Chunk> {
+  chunks: Chunks<Part, Chunk>
+  change(change: Change): Part
+  bookmark(revision: number, initialEnd: boolean): Part
+  error(status: Status): Part
+}
+
+function linesOf(call: Call, form: Form): Words<Uint8Array, Uint8Array> {
+  const { resource, core } = call
+  const { clock, lines } = core
+  // Only the first Table of a watch has the columns.
+  let includeColumns = true
+  return {
+    chunks: byteChunks,
+    change(change) {
+      const bytes = changeLine(resource, form, change, { includeColumns, now: clock.now(), lines })
+      includeColumns = false
+      core.metrics?.watchEvent(resource, bytes.length)
+      return bytes
+    },
+    bookmark: (revision, initialEnd) => bookmarkLine(resource, form, revision, initialEnd),
+    error: errorLine,
+  }
+}
+
+function valuesOf({ resource, core }: Call): Words<WatchValue, readonly WatchValue[]> {
+  return {
+    chunks: valueChunks,
+    change(change) {
+      core.metrics?.watchEvent(resource, change.stored.value.length)
+      return changeValue(change)
+    },
+    bookmark: (revision, initialEnd) => bookmarkValue(resource, revision, initialEnd),
+    error: object => ({ type: 'ERROR', object }),
+  }
+}
+
+function stream<Part, Chunk>(call: Call, words: Words<Part, Chunk>): AsyncIterable<Chunk> {
+  const { core } = call
   const selection = selectionOf(call)
   const options = watchOptionsOf(call.query)
   const start = core.store.revision
   if (options.sendInitialEvents && (options.after ?? 0) > start)
     throw tooLargeResourceVersion(options.after ?? 0, start)
 
-  const lineOf = lineMaker(call, form)
   const withState = options.sendInitialEvents ?? options.after === undefined
   const stops: (() => void)[] = []
   const { feed, body } = watchStream({
-    initial: withState ? initialLines(call, form, selection, options, lineOf) : [].values(),
+    initial: withState ? initialLines(call, selection, options, words) : [].values(),
+    chunks: words.chunks,
     backlog: core.limits.watchBacklog,
     onClose: () => {
       for (const stop of stops) stop()
@@ -40,7 +88,7 @@ export function watch(call: Call): ApiResponse {
       core.hub.subscribe(scope, withState ? start : (options.after ?? start), event =>
         feed.push(() => {
           const change = changeFor(event, selection.matches)
-          return change && lineOf(change)
+          return change && words.change(change)
         }),
       ),
     )
@@ -48,60 +96,42 @@ export function watch(call: Call): ApiResponse {
     if (!(error instanceof CompactedError)) throw error
     // As in Kubernetes the refusal is an event of the stream, not its status.
     const message = `too old resource version: ${options.after} (${error.oldest})`
-    feed.push(() => errorLine(apiError.expired(message).status))
+    feed.push(() => words.error(apiError.expired(message).status))
     feed.end()
-    return streamed(body)
+    return body
   }
-  startTimers(call, form, options, feed, stops)
-  return streamed(body)
-}
-
-const streamed = (body: AsyncIterable<Uint8Array>): ApiResponse => ({
-  status: 200,
-  headers: { ...jsonHeaders },
-  body,
-})
-
-/** Only the first Table of a watch has the columns. */
-function lineMaker(call: Call, form: Form): (change: Change) => Uint8Array {
-  const { clock, lines } = call.core
-  let includeColumns = true
-  return change => {
-    const bytes = changeLine(call.resource, form, change, { includeColumns, now: clock.now(), lines })
-    includeColumns = false
-    call.core.metrics?.watchEvent(call.resource, bytes.length)
-    return bytes
-  }
+  startTimers(call, options, feed, words, stops)
+  return body
 }
 
 /** What is there, as ADDED events; the snapshot is taken now, its lines are made when they are read. */
-function initialLines(
+function initialLines<Part, Chunk>(
   call: Call,
-  form: Form,
   selection: Selection,
   options: WatchOptions,
-  lineOf: (change: Change) => Uint8Array,
-): Iterator<Line> {
+  words: Words<Part, Chunk>,
+): Iterator<Line<Part>> {
   const { store } = call.core
   const { items, revision } = pageOf(store, selection, { state: { kind: 'latest' } })
   return lines(items, options.sendInitialEvents === true && options.bookmarks)
 
-  function* lines(stored: readonly Stored[], initialEnd: boolean): Generator<Line> {
-    for (const item of stored) yield () => lineOf({ type: 'ADDED', stored: item, revision: item.modRevision })
-    if (initialEnd) yield () => bookmarkLine(call.resource, form, revision, true)
+  function* lines(stored: readonly Stored[], initialEnd: boolean): Generator<Line<Part>> {
+    for (const item of stored)
+      yield () => words.change({ type: 'ADDED', stored: item, revision: item.modRevision })
+    if (initialEnd) yield () => words.bookmark(revision, true)
   }
 }
 
-function startTimers(
-  { core, resource, request }: Call,
-  form: Form,
+function startTimers<Part, Chunk>(
+  { core, request }: Call,
   options: WatchOptions,
-  feed: Feed,
+  feed: Feed<Part>,
+  words: Words<Part, Chunk>,
   stops: (() => void)[],
 ): void {
   const bookmark = () => {
     const { revision } = core.store
-    feed.push(() => bookmarkLine(resource, form, revision, false))
+    feed.push(() => words.bookmark(revision, false))
   }
   if (options.bookmarks) stops.push(core.bookmarks.add(bookmark))
   const seconds = options.timeoutSeconds ?? core.limits.watchSeconds * (1 + core.random.float())

@@ -14,7 +14,7 @@ export function readObject(call: Call, optionsKind: 'CreateOptions' | 'UpdateOpt
   const validation = fieldValidationOf(query, optionsKind)
   const body = readBody(call.request, resource.kind)
   const object = requireObject(body.value, resource)
-  const checked = { object, duplicates: body.duplicates }
+  const checked = { object, duplicates: body.duplicates, typed: body.typed }
   call.warnings.push(
     ...checkFields(call.core.schemas, validation, resource, checked, text => cannotBeHandled(resource, text)),
   )
