@@ -1,4 +1,4 @@
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, writeSync } from 'node:fs'
 import { systemCode } from '../errors.ts'
 import { systemClock } from '../host/clock.ts'
 import type { Log } from '../ports.ts'
@@ -30,7 +30,7 @@ export function lineLog(
   }
   const write = (level: string, message: string, fields?: Fields) => {
     const line = lineOf(level, message, fields)
-    if (path === undefined) process.stderr.write(line)
+    if (path === undefined) toStderr(line)
     else append(path, line)
   }
   return {
@@ -39,6 +39,29 @@ export function lineLog(
     error: (message, fields) => write('error', message, fields),
   }
 }
+
+let waiting = ''
+
+/** The lines of one turn of the event loop in one write: a system call for each costs as much as half a signature. */
+function toStderr(line: string): void {
+  if (waiting === '') setImmediate(flush)
+  waiting += line
+}
+
+function flush(): void {
+  const lines = waiting
+  waiting = ''
+  if (lines !== '') process.stderr.write(lines)
+}
+
+// Also what a process says that ends in the same turn.
+process.on('exit', () => {
+  try {
+    if (waiting !== '') writeSync(2, waiting)
+  } catch {
+    // Nobody reads it any more.
+  }
+})
 
 function lineOf(level: string, message: string, fields: Fields = {}): string {
   return `${JSON.stringify({ time: new Date(systemClock.now()).toISOString(), level, message, ...fields })}\n`

@@ -1,6 +1,7 @@
 import { watch } from 'node:fs'
 import { chown, lstat, open, readdir, readFile, readlink, rename, rm, rmdir, symlink } from 'node:fs/promises'
 import type { Disk, FileStat } from '../ports.ts'
+import { AppendedFiles } from './appended-files.ts'
 import { makeFolders } from './make-folders.ts'
 
 function kindOf(entry: {
@@ -25,6 +26,8 @@ function specialOf(entry: {
   return entry.isFIFO() ? 'pipe' : undefined
 }
 
+const appended = new AppendedFiles()
+
 export const systemDisk: Disk & Required<Pick<Disk, 'append'>> = {
   read: async path => new Uint8Array(await readFile(path)),
   async readRange(path, offset, length) {
@@ -37,15 +40,7 @@ export const systemDisk: Disk & Required<Pick<Disk, 'append'>> = {
       await file.close()
     }
   },
-  async append(path, data, { mode, sync }) {
-    const file = await open(path, 'a', mode)
-    try {
-      await file.appendFile(data)
-      if (sync) await file.sync()
-    } finally {
-      await file.close()
-    }
-  },
+  append: (path, data, { mode, sync }) => appended.append(path, data, mode, sync ?? false),
   async write(path, data, options) {
     const file = await open(path, options.exclusive ? 'wx' : 'w', options.mode)
     try {
