@@ -6,27 +6,12 @@ import type { KeyAlgorithm } from '../keys/private-key.ts'
 import type { OpenTpm } from '../keys/tpm/channel.ts'
 import type { Connect } from '../kube/transport.ts'
 import type { NodeAddress } from '../kube/types.ts'
-import type { Clock, ConnectRpc, Disk, Log, Net, Random, Spawn } from '../ports.ts'
+import type { Clock, Disk, Log, Net, Random, Spawn } from '../ports.ts'
 import type { BesideKubeletOptions } from './beside-kubelet/beside-kubelet.ts'
 import type { ServeProxy, ServeSocket } from './beside-kubelet/local-doors.ts'
 import type { ServeHttps } from './serving.ts'
+import type { RunningStaticPods } from './start-static-pods.ts'
 import type { StartTokenTls } from './token-connect.ts'
-
-/** How static pods are run: what only the agent's own configuration may say, never a manifest. */
-export interface StaticPodOptions {
-  /** Where the manifests are; need not exist. */
-  directory: string
-  /** Where the pods' state and logs are kept; belongs to this agent alone. */
-  stateDirectory: string
-  /** `process`: plain processes of this machine, without images or isolation. `cri`: containers of a container runtime. */
-  runtime: 'process' | 'cri'
-  /** With `cri`: `unix:///path` of the runtime's socket; need not be there yet. Default: containerd's. */
-  containerRuntimeEndpoint?: string
-  /** With `process`: containers may run as root; default false. */
-  allowRoot?: boolean
-  /** Show them in the API as mirror pods once it answers; default true. */
-  mirror?: boolean
-}
 
 /** A plugin on a unix socket that gives the bootstrap credential (join/plugin-source.ts). */
 export interface CredentialPluginOptions {
@@ -100,8 +85,6 @@ export interface AgentOptions {
   watchTimeoutSeconds?: number
   /** Longest sleep of a certificate's timer, in seconds, after which the wall clock is looked at again; default 60. */
   clockCheckSeconds?: number
-  /** Static pods of this machine; absent: none. They start before anything else and wait for nothing. */
-  staticPods?: StaticPodOptions
   /** Asked for a bootstrap credential in this order, before the bootstrap kubeconfig. */
   credentialPlugins?: readonly CredentialPluginOptions[]
   /** Laid over the Node's nodeInfo, e.g. `{ kubeletVersion: 'v1.36.0' }`. */
@@ -116,12 +99,12 @@ export interface AgentPorts {
   disk: Disk
   log: Log
   connect: Connect
-  /** Absent: no static pods, and no exec plugin in the bootstrap kubeconfig. */
+  /** Absent: no exec plugin in the bootstrap kubeconfig. */
   spawn?: Spawn
-  /** Absent: no static pods and no credential plugins. */
+  /** Absent: no credential plugins. */
   net?: Net
-  /** Absent: no static pods in containers. */
-  connectRpc?: ConnectRpc
+  /** Static pods of this machine, which run already and are stopped with the agent; absent: none. */
+  staticPods?: RunningStaticPods
   /** Absent: no keys in a PKCS#11 token. */
   token?: { load: LoadCryptoki; startTls: StartTokenTls }
   /** Absent: no TPM. */

@@ -113,7 +113,6 @@ class NodeAgent implements Agent {
     })
     this.#pods = createAgentPods(options, ports, {
       client,
-      addresses: () => this.#addresses,
       onReadiness: () => this.#client.retryNow(),
     })
     this.#token = createTokenSide(options, ports, this.#endpoint, certificate => this.#keyGone(certificate))
@@ -236,8 +235,6 @@ class NodeAgent implements Agent {
   }
 
   start(): void {
-    // First of all, and nothing below holds them up: what follows may need what they give.
-    this.#pods?.start()
     this.#beside?.start()
     this.#client.onChange(() => {
       this.#connection.follow()

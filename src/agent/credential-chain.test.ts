@@ -57,7 +57,6 @@ async function node(whyNotReady: string | undefined) {
     },
   }
   const pods: AgentPods = {
-    start() {},
     stop: async () => {},
     whyNotReady: name => (name === 'kube-system/hsm' ? whyNotReady : 'no such pod'),
     connected() {},

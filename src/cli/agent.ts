@@ -1,21 +1,10 @@
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { type Agent, startAgent } from '../agent/agent.ts'
-import type { CredentialPluginOptions, StaticPodOptions } from '../agent/agent-options.ts'
-import { serveProxy } from '../agent/beside-kubelet/serve-proxy.ts'
-import { serveSocket } from '../agent/beside-kubelet/serve-socket.ts'
-import { serveHttps } from '../agent/serve-https.ts'
-import { hostPorts } from '../cluster/host-ports.ts'
-import { tokenTlsStarter } from '../cluster/token-tls-child.ts'
+import type { AgentOptions, CredentialPluginOptions } from '../agent/agent-options.ts'
+import type { StaticPodOptions } from '../agent/start-static-pods.ts'
 import { RollcallError } from '../errors.ts'
-import { systemNet } from '../host/net.ts'
-import { cryptokiLoader } from '../host/pkcs11.ts'
-import { systemRpc } from '../host/rpc.ts'
-import { systemSpawn } from '../host/spawn.ts'
-import { systemTpm } from '../host/tpm.ts'
 import { type Pkcs11Uri, parsePkcs11Uri } from '../keys/pkcs11/uri.ts'
-import { connectHttps } from '../kube/https-transport.ts'
 import { type AttestFlags, attestFlags, attestOptions } from './agent-attest.ts'
 import { type BesideFlags, besideFlags, besideOptions } from './agent-beside.ts'
 import { applyConfig } from './agent-config.ts'
@@ -25,6 +14,7 @@ import { lineLog } from './line-log.ts'
 import { nodeAddresses, parseNodeName } from './node-name-and-addresses.ts'
 import { wholeNumber } from './number-option.ts'
 import { defaultPodState } from './pod-state.ts'
+import { startPodsFirst } from './start-pods-first.ts'
 import { untilStopped } from './until-stopped.ts'
 
 interface AgentFlags extends DiscoveryFlags, AttestFlags, BesideFlags {
@@ -106,58 +96,35 @@ export function register(program: Command, io: CommandIo): void {
 async function agent(flags: AgentFlags, io: CommandIo): Promise<void> {
   const stopped = untilStopped()
   const log = lineLog()
-  const running = startAgent(
-    {
-      nodeName: flags.node,
-      addresses: nodeAddresses(flags.node, flags.nodeIp),
-      certDirectory: flags.certDir,
-      kubeconfigPath: flags.kubeconfig,
-      ...(flags.bootstrapKubeconfig !== undefined && { bootstrapKubeconfigPath: flags.bootstrapKubeconfig }),
-      rotateCertificates: flags.rotateCertificates,
-      serverTLSBootstrap: flags.serverTlsBootstrap,
-      listenAddress: flags.address,
-      port: flags.port,
-      ...staticPodOptions(flags),
-      credentialPlugins: flags.credentialPlugin,
-      ...(flags.clientKey && { clientKeyToken: flags.clientKey }),
-      ...bootstrapCertificate(flags),
-      ...attestOptions(flags),
-      ...discoveryOptions(flags),
-      ...besideOptions(flags),
-    },
-    {
-      ...hostPorts,
-      log,
-      connect: connectHttps,
-      beside: { serveSocket, serveProxy },
-      listen: serveHttps,
-      spawn: systemSpawn,
-      net: systemNet,
-      connectRpc: systemRpc,
-      environment: environmentOfProcess(),
-      openTpm: systemTpm,
-      token: { load: cryptokiLoader(), startTls: tokenTlsStarter(log) },
-    },
-  )
-  announceReady(running, flags, io)
-  await stopped
-  await running.stop()
+  const options = agentOptions(flags)
+  const staticPods = await startPodsFirst(staticPodOptions(flags), options, log)
+  const { runAgent } = await import('./run-agent.ts')
+  await runAgent(options, { log, staticPods, stopped }, io)
 }
 
-/** One `ready` line when the node is registered and holds both certificates for the first time. */
-function announceReady(running: Agent, flags: AgentFlags, io: CommandIo): void {
-  const end = running.onChange(check)
-  function check() {
-    const { client, serving, registered, port } = running.status()
-    // Beside a kubelet Node and serving certificate come only when that runs, which may wait for us.
-    const whole = flags.besideKubelet !== undefined || (registered && serving.state === 'Valid')
-    if (client.state !== 'Valid' || !whole) return
-    end()
-    io.stdout(`ready ${flags.node}${port === undefined ? '' : ` serving at ${flags.address}:${port}`}\n`)
+/** What the flags mean. Throws USAGE. */
+function agentOptions(flags: AgentFlags): AgentOptions {
+  return {
+    nodeName: flags.node,
+    addresses: nodeAddresses(flags.node, flags.nodeIp),
+    certDirectory: flags.certDir,
+    kubeconfigPath: flags.kubeconfig,
+    ...(flags.bootstrapKubeconfig !== undefined && { bootstrapKubeconfigPath: flags.bootstrapKubeconfig }),
+    rotateCertificates: flags.rotateCertificates,
+    serverTLSBootstrap: flags.serverTlsBootstrap,
+    listenAddress: flags.address,
+    port: flags.port,
+    credentialPlugins: flags.credentialPlugin,
+    ...(flags.clientKey && { clientKeyToken: flags.clientKey }),
+    ...bootstrapCertificate(flags),
+    ...attestOptions(flags),
+    ...discoveryOptions(flags),
+    ...besideOptions(flags),
   }
 }
 
-function staticPodOptions(flags: AgentFlags): { staticPods?: StaticPodOptions } {
+/** undefined: none are to be run. Throws USAGE. */
+function staticPodOptions(flags: AgentFlags): StaticPodOptions | undefined {
   const {
     staticPods: directory,
     staticPodsState: stateDirectory,
@@ -165,7 +132,7 @@ function staticPodOptions(flags: AgentFlags): { staticPods?: StaticPodOptions } 
     containerRuntimeEndpoint,
     staticPodsAsRoot: allowRoot,
   } = flags
-  if (directory === undefined) return {}
+  if (directory === undefined) return undefined
   // Never taken silently: without a container runtime the isolation of images is lost.
   if (runtime === undefined)
     throw new RollcallError(
@@ -173,13 +140,11 @@ function staticPodOptions(flags: AgentFlags): { staticPods?: StaticPodOptions } 
       '--static-pods: say how they are to be run: --runtime cri in containers, --runtime process as plain processes.',
     )
   return {
-    staticPods: {
-      directory: resolve(directory),
-      stateDirectory: resolve(stateDirectory),
-      runtime,
-      ...(containerRuntimeEndpoint !== undefined && { containerRuntimeEndpoint }),
-      allowRoot,
-    },
+    directory: resolve(directory),
+    stateDirectory: resolve(stateDirectory),
+    runtime,
+    ...(containerRuntimeEndpoint !== undefined && { containerRuntimeEndpoint }),
+    allowRoot,
   }
 }
 
@@ -217,10 +182,4 @@ function parsePlugin(text: string): CredentialPluginOptions {
   if (!socket.startsWith('/') || !known || (owner !== undefined && !/^\d+$/.test(owner)))
     throw new InvalidArgumentError('Give /path/of/socket[,pod=NAMESPACE/NAME][,owner=UID].')
   return { socket, ...(staticPod && { staticPod }), ...(owner && { owner: Number(owner) }) }
-}
-
-function environmentOfProcess(): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(process.env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-  )
 }

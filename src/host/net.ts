@@ -1,14 +1,16 @@
 import type { IncomingMessage } from 'node:http'
-import { request as httpsRequest } from 'node:https'
 import { connect, type Socket } from 'node:net'
 import { request as httpRequest } from '../kube/node-http.ts'
 import type { HttpRequest, Net } from '../ports.ts'
+
+/** Loading TLS takes 15 ms, which nobody who asks without it should wait for. */
+const secureRequest = () => process.getBuiltinModule('node:https').request
 
 export const systemNet: Net = {
   http: order =>
     new Promise((resolve, reject) => {
       const { url, method, headers = {}, body, socketPath, signal, mostBody } = order
-      const send = url.startsWith('https:') ? httpsRequest : httpRequest
+      const send = url.startsWith('https:') ? secureRequest() : httpRequest
       const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
       const options = {
         method,

@@ -151,3 +151,15 @@ test(
     )
   }),
 )
+
+test(
+  'they have begun when each pod was started, or cannot be: one of those that nobody starts holds up nothing',
+  onSimulatedNode(async node => {
+    await node.write('web')
+    await node.write('last')
+    await node.write('impossible', { volumes: [{ name: 'v', hostPath: { path: '/gone', type: 'File' } }] })
+    node.pods.start()
+    await node.pods.begun
+    assert.equal(node.runtime.containers().length, 2)
+  }),
+)

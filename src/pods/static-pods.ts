@@ -33,6 +33,7 @@ export interface StaticPodsOptions {
 /** Milliseconds until a runtime that cannot be used is tried again: doubling (static-pods.md 8, "Start order"). */
 const firstOpenRetry = 50
 const longestOpenRetry = 2000
+const notTried = 'has not been reached yet'
 
 /**
  * The static pods of a node: what the manifests say runs, without any API. The manifests alone decide, so that edits and
@@ -47,7 +48,8 @@ export class StaticPods {
   readonly #stopping = new AbortController()
   #desired: DesiredPods = nothingDesired
   #readings: readonly FileReading[] | undefined
-  #runtimeProblem: string | undefined = 'has not been reached yet'
+  #runtimeProblem: string | undefined = notTried
+  readonly #begun = Promise.withResolvers<void>()
   #opening: Promise<void> = Promise.resolve()
   #unsubscribe = () => {}
 
@@ -66,6 +68,14 @@ export class StaticPods {
   /** Begins at once with both, manifests and runtime. Never rejects. */
   start(): void {
     this.#opening = Promise.all([this.#directory.start(), this.#open()]).then(() => {})
+  }
+
+  /**
+   * Resolves when for the first time nothing is under way: each pod was started, or it is known why it cannot be yet.
+   * Pulling an image may take minutes.
+   */
+  get begun(): Promise<void> {
+    return this.#begun.promise
   }
 
   /** Ends watching and probing. The pods go on. */
@@ -210,6 +220,9 @@ export class StaticPods {
   }
 
   #tell(): void {
+    const isBusy = [...this.#workers.values()].some(({ busy }) => busy)
+    const isKnown = this.#readings !== undefined && this.#runtimeProblem !== notTried
+    if (isKnown && !isBusy) this.#begun.resolve()
     for (const listener of [...this.#listeners]) listener()
   }
 }

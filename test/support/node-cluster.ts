@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Agent, startAgent } from '../../src/agent/agent.ts'
 import { serveHttps } from '../../src/agent/serve-https.ts'
+import { startStaticPods } from '../../src/agent/start-static-pods.ts'
 import { defaultPolicySpec } from '../../src/cluster/approval-policy.ts'
 import { type ControlPlane, startControlPlane } from '../../src/cluster/control-plane.ts'
 import { openDataDirectory } from '../../src/cluster/data-directory.ts'
@@ -93,6 +94,17 @@ export async function startNodeCluster(containerd?: Containerd): Promise<NodeClu
   const { log } = base
   const machine = staticPodMachine(containerd ? inContainerd(containerd) : processes)
   mkdirSync(machine.in('node'))
+  const staticPods = await startStaticPods(
+    {
+      directory: machine.directory,
+      stateDirectory: machine.stateDirectory,
+      ...(containerd
+        ? { runtime: 'cri', containerRuntimeEndpoint: containerd.endpoint }
+        : { runtime: 'process', allowRoot: true }),
+    },
+    { nodeName: 'node-a', hostAddress: nodeAddress },
+    { ...hostPorts, log, connectRpc: systemRpc, spawn: systemSpawn, net: systemNet },
+  )
   const node = startAgent(
     {
       nodeName: 'node-a',
@@ -107,22 +119,13 @@ export async function startNodeCluster(containerd?: Containerd): Promise<NodeClu
       serverTLSBootstrap: true,
       listenAddress: nodeAddress,
       port: 0,
-      staticPods: {
-        directory: machine.directory,
-        stateDirectory: machine.stateDirectory,
-        ...(containerd
-          ? { runtime: 'cri', containerRuntimeEndpoint: containerd.endpoint }
-          : { runtime: 'process', allowRoot: true }),
-      },
     },
     {
       ...hostPorts,
       log,
       connect: connectUndici,
-      connectRpc: systemRpc,
       listen: serveHttps,
-      spawn: systemSpawn,
-      net: systemNet,
+      staticPods,
     },
   )
   await eventually(

@@ -51,6 +51,7 @@ export class PodWorker {
   #crashLoops: ReadonlyMap<string, number> = new Map()
   #timer: Timer | undefined
   readonly #stopping = new AbortController()
+  #hasLooked = false
   #done = false
 
   constructor(options: PodWorkerOptions) {
@@ -64,6 +65,11 @@ export class PodWorker {
     this.#pod = pod
     this.#troubles.clear()
     this.wake()
+  }
+
+  /** Something is under way, a start, a stop, a removal, or nothing was looked at yet. */
+  get busy(): boolean {
+    return !this.#hasLooked || this.#busy.size > 0
   }
 
   /** Nothing should run and nothing is left. */
@@ -107,6 +113,7 @@ export class PodWorker {
     for (const record of plan.remove) this.#do(record.id, () => this.#remove(record))
     for (const order of plan.start) this.#start(order)
     this.#crashLoops = plan.waiting
+    this.#hasLooked = true
     this.#done = plan.done && this.#busy.size === 0
     const now = clock.monotonic()
     const retries = [...this.#troubles.values()].map(({ retryAt }) => retryAt - now).filter(wait => wait > 0)
