@@ -68,7 +68,9 @@ export class AddressIndex implements AddressClaims {
 
   /** Names of the Nodes that claim it, sorted. */
   holders(canonical: string): readonly string[] {
-    return [...(this.#holders.get(canonical) ?? [])].sort()
+    const holders = this.#holders.get(canonical)
+    if (holders === undefined) return []
+    return holders.size === 1 ? [...holders] : [...holders].sort()
   }
 
   claims(canonical: string): readonly Claim[] {
@@ -76,7 +78,8 @@ export class AddressIndex implements AddressClaims {
       const source = ownName(nodeName) === canonical ? 'metadata.name' : 'status.addresses'
       return { nodeName, source, since: this.#nodes.get(nodeName)?.claims.get(canonical) ?? 0 }
     })
-    const address = this.#podRanges.size > 0 ? parseIp(canonical) : undefined
+    if (this.#podRanges.size === 0) return exact
+    const address = parseIp(canonical)
     const pods = address ? this.#podRanges.ownersOf(address) : []
     return [...exact, ...pods.map(nodeName => this.#podClaim(nodeName))]
   }

@@ -3,7 +3,7 @@ import { formatIp, parseIp } from '../x509/ip.ts'
 
 /** Lower case without one trailing dot. */
 export function canonicalDns(name: string): string {
-  return name.toLowerCase().replace(/\.$/, '')
+  return (name.endsWith('.') ? name.slice(0, -1) : name).toLowerCase()
 }
 
 /** Go's text of the address; an IPv4-mapped IPv6 address gives the IPv4 text. */

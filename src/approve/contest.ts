@@ -8,6 +8,7 @@ import { embeddedIpv4 } from './embedded-ipv4.ts'
 import { assess, providersOf, type SanAssessment } from './evidence/assessment.ts'
 import { ownNameStrength, strengthOf } from './evidence/level.ts'
 import type { ReadFacts } from './facts.ts'
+import { lastFound } from './last-found.ts'
 import type { RequestedSan } from './requested-sans.ts'
 import { subjectNode } from './subject-node.ts'
 
@@ -48,18 +49,15 @@ export interface Contest {
   as?: string
 }
 
-/** Both the rule and the warnings of one judgement ask for it. */
-const found = new WeakMap<ReadFacts, readonly Contest[]>()
-
-/** All SANs of the request that another node also has something to show for. */
-export function contestsOf(facts: ReadFacts): readonly Contest[] {
+/**
+ * All SANs of the request that another node also has something to show for. Both the rule and the warnings of one
+ * judgement ask for it.
+ */
+export const contestsOf: (facts: ReadFacts) => readonly Contest[] = lastFound(facts => {
   const self = subjectNode(facts.request)
   if (self === undefined) return []
-  const known =
-    found.get(facts) ?? assess(facts).sans.flatMap(assessed => contestsOver(facts, self, assessed))
-  found.set(facts, known)
-  return known
-}
+  return assess(facts).sans.flatMap(assessed => contestsOver(facts, self, assessed))
+})
 
 function contestsOver(facts: ReadFacts, self: string, { san, proofs }: SanAssessment): Contest[] {
   const contests: Contest[] = []

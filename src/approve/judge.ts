@@ -78,6 +78,15 @@ const requestRules: readonly Rule<ReadFacts>[] = [
 /** Names and sentences of all rules in order, for `policy explain` and the reference. */
 export const rules: readonly { name: string; sentence: string }[] = [...intakeRules, ...requestRules]
 
+/** By the rule's place: one object for all judgements, most of which say of most rules the same. */
+const told = new Map<RuleOutcome['outcome'], RuleOutcome[]>()
+
+function outcomeOf(place: number, outcome: RuleOutcome['outcome']): RuleOutcome {
+  const all = told.get(outcome) ?? rules.map(({ name, sentence }) => ({ rule: name, sentence, outcome }))
+  told.set(outcome, all)
+  return all[place] as RuleOutcome
+}
+
 export function judge(facts: Facts): Verdict {
   const outcomes: RuleOutcome[] = []
   const refused = firstObjection(intakeRules, facts, outcomes)
@@ -94,7 +103,7 @@ export function judge(facts: Facts): Verdict {
 function verdictOn(objection: Objection, facts: Facts, outcomes: readonly RuleOutcome[]): Verdict {
   const notReached = rules
     .slice(outcomes.length)
-    .map(({ name, sentence }): RuleOutcome => ({ rule: name, sentence, outcome: 'NotReached' }))
+    .map((_, index) => outcomeOf(outcomes.length + index, 'NotReached'))
   const { code, message, ...decision } = dampedDenial(actedUpon(objection, facts.policy), facts)
   return { ...decision, reasons: [{ code, message }], rules: [...outcomes, ...notReached] }
 }
@@ -108,8 +117,7 @@ function firstObjection<F extends Facts>(
   for (const rule of list) {
     const applies = rule.only === undefined || rule.only === kind
     const objection = applies ? rule.check(facts) : undefined
-    const outcome = objection?.outcome ?? (applies ? 'Pass' : 'NotApplicable')
-    outcomes.push({ rule: rule.name, sentence: rule.sentence, outcome })
+    outcomes.push(outcomeOf(outcomes.length, objection?.outcome ?? (applies ? 'Pass' : 'NotApplicable')))
     if (objection) return objection
   }
   return undefined

@@ -15,7 +15,7 @@ interface Listed {
 /** Nodes are shared and never changed, so what they list is read once. */
 const read = new WeakMap<
   KubeNode,
-  { names: Map<string, Listed>; addresses: Map<string, Listed>; internal: Listed[] }
+  { names: Map<string, Listed>; addresses: Map<string, Listed>; internal: Map<string, string> }
 >()
 
 /** K-73: a Hostname that parses as an IP address becomes an IP SAN; other types prove their own kind only. */
@@ -25,13 +25,14 @@ function listedOn(node: KubeNode) {
   const listed = {
     names: new Map<string, Listed>(),
     addresses: new Map<string, Listed>(),
-    internal: [] as Listed[],
+    /** InternalIPs as they are written, by canonical form. */
+    internal: new Map<string, string>(),
   }
   for (const { type, address } of node.status?.addresses ?? []) {
     const { ip, text } = canonicalAddress(address)
     const kind = ip ? listed.addresses : listed.names
     if ((ip ? ipTypes : dnsTypes).includes(type) && !kind.has(text)) kind.set(text, { address, type })
-    if (type === 'InternalIP') listed.internal.push({ address, type })
+    if (type === 'InternalIP') listed.internal.set(text, address)
   }
   read.set(node, listed)
   return listed
@@ -65,7 +66,7 @@ export function nodeStatusEvidence(node: KubeNode | undefined): EvidenceProvider
 /** InternalIPs of the Node that the request leaves out: clients reach the kubelet by these. */
 export function missingInternalIps(sans: readonly RequestedSan[], node: KubeNode): string[] {
   const requested = new Set(sans.map(san => san.canonical))
-  return listedOn(node)
-    .internal.map(({ address }) => address)
-    .filter(address => !requested.has(canonicalAddress(address).text))
+  return [...listedOn(node).internal].flatMap(([canonical, written]) =>
+    requested.has(canonical) ? [] : [written],
+  )
 }

@@ -7,6 +7,7 @@ import {
 } from '../kube/rollcall/certificate-policy/spec.ts'
 import { type RequiredEvidence, strictest } from './evidence/level.ts'
 import type { ReadFacts } from './facts.ts'
+import { lastFound } from './last-found.ts'
 import { defaultApprovalsPerHour, type Pool } from './policy.ts'
 import { requesterOf } from './requester.ts'
 import { subjectNode } from './subject-node.ts'
@@ -27,13 +28,7 @@ export interface Terms {
 }
 
 /** Several rules of one judgement ask for them. */
-const known = new WeakMap<ReadFacts, Terms>()
-
-export function termsOf(facts: ReadFacts): Terms {
-  const terms = known.get(facts) ?? strictestTerms(facts)
-  known.set(facts, terms)
-  return terms
-}
+export const termsOf: (facts: ReadFacts) => Terms = lastFound(strictestTerms)
 
 function strictestTerms(facts: ReadFacts): Terms {
   const { policy } = facts

@@ -29,10 +29,10 @@ export interface Objection extends Reason {
 }
 
 export interface RuleOutcome {
-  rule: string
-  sentence: string
+  readonly rule: string
+  readonly sentence: string
   /** NotReached: an earlier rule decided. */
-  outcome: 'Pass' | 'NotApplicable' | 'NotReached' | Exclude<Outcome, 'Approve'>
+  readonly outcome: 'Pass' | 'NotApplicable' | 'NotReached' | Exclude<Outcome, 'Approve'>
 }
 
 export interface Verdict {

@@ -6,7 +6,7 @@ export function parseIp(text: string): Uint8Array | undefined {
 /** Prints an address as Go does: RFC 5952, and an IPv4-mapped IPv6 address as IPv4. */
 export function formatIp(bytes: Uint8Array): string {
   const short = unmapped(bytes)
-  return short.length === 4 ? short.join('.') : formatIpv6(short)
+  return short.length === 4 ? `${short[0]}.${short[1]}.${short[2]}.${short[3]}` : formatIpv6(short)
 }
 
 /** Whether both are the same address; an IPv4 address equals its IPv4-mapped IPv6 form. */
@@ -21,11 +21,30 @@ export function unmapped(bytes: Uint8Array): Uint8Array {
 }
 
 function parseIpv4(text: string): Uint8Array | undefined {
-  const parts = text.split('.')
-  const valid =
-    parts.length === 4 && parts.every(part => /^(0|[1-9][0-9]{0,2})$/.test(part) && Number(part) < 256)
-  return valid ? Uint8Array.from(parts, Number) : undefined
+  // Judgement reads the addresses of a Node again at each state of it: one pass, no list of parts.
+  const bytes = new Uint8Array(4)
+  let part = 0
+  let digits = 0
+  let value = 0
+  for (let at = 0; at <= text.length; at++) {
+    const digit = at < text.length ? text.charCodeAt(at) - 0x30 : dot
+    if (digit >= 0 && digit <= 9) {
+      if (digits > 0 && value === 0) return undefined
+      value = value * 10 + digit
+      if (value > 255) return undefined
+      digits++
+    } else {
+      if (digit !== dot || digits === 0 || part > 3) return undefined
+      bytes[part++] = value
+      digits = 0
+      value = 0
+    }
+  }
+  return part === 4 ? bytes : undefined
 }
+
+/** As the digit it would be. */
+const dot = '.'.charCodeAt(0) - 0x30
 
 function parseIpv6(text: string): Uint8Array | undefined {
   const halves = text.split('::')

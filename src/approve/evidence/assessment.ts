@@ -1,5 +1,6 @@
 /** Every SAN of a request with everything that proves it. */
 import type { ReadFacts } from '../facts.ts'
+import { lastFound } from '../last-found.ts'
 import { nodeStatusEvidence } from '../node-status-evidence.ts'
 import { type RequestedSan, requestedSans } from '../requested-sans.ts'
 import { subjectNode } from '../subject-node.ts'
@@ -17,13 +18,13 @@ export interface SanAssessment {
 export interface Proof {
   level: EvidenceLevel
   source: string
-  /** It is enough where exactly this is asked for, though against another node it counts as its level does. */
+  /** It is enough where this is asked for, though against another node it counts as its level does. */
   sufficesFor?: EvidenceLevel
 }
 
-/** Whether it is enough where this is asked for. */
-export function suffices({ level, sufficesFor }: Proof, required: EvidenceLevel): boolean {
-  return sufficesFor === required || strengthOf(level) >= strengthOf(required)
+/** The level that a proof satisfies. */
+export function satisfies({ level, sufficesFor }: Proof): number {
+  return strengthOf(sufficesFor ?? level)
 }
 
 export interface Assessment {
@@ -34,7 +35,7 @@ export interface Assessment {
 }
 
 /** The sources that a request is judged by: what the controller follows, and what the facts say by themselves. */
-export function providersOf(facts: ReadFacts): EvidenceProvider[] {
+export const providersOf: (facts: ReadFacts) => readonly EvidenceProvider[] = lastFound(facts => {
   const isProtected = protectedNodeStatus(facts)
   const own = [
     ...(isProtected ? [isProtected] : []),
@@ -42,16 +43,10 @@ export function providersOf(facts: ReadFacts): EvidenceProvider[] {
     liveCertificateEvidence(facts.certified, facts.now),
   ]
   return [...(facts.evidence ?? []), ...own].sort((a, b) => strengthOf(b.level) - strengthOf(a.level))
-}
+})
 
 /** Several rules of one judgement ask for it. */
-const assessed = new WeakMap<ReadFacts, Assessment>()
-
-export function assess(facts: ReadFacts): Assessment {
-  const known = assessed.get(facts) ?? assessNow(facts)
-  assessed.set(facts, known)
-  return known
-}
+export const assess: (facts: ReadFacts) => Assessment = lastFound(assessNow)
 
 function assessNow(facts: ReadFacts): Assessment {
   const nodeName = subjectNode(facts.request)

@@ -16,8 +16,9 @@ const signatureAlgorithms = new Set<string>([
 
 /** RSA from 2048 bits (below: breakable) to 8192 (above: each verification costs the whole cluster). */
 function isStrong(keyType: string): boolean {
+  if (namedKeys.includes(keyType)) return true
   const bits = Number(/^RSA-(\d+)$/.exec(keyType)?.[1])
-  return namedKeys.includes(keyType) || (bits >= 2048 && bits <= 8192)
+  return bits >= 2048 && bits <= 8192
 }
 
 export const strongKey: Rule<ReadFacts> = {
