@@ -42,6 +42,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
     do: fc.constant('inventory' as const),
     addresses: fc.dictionary(node, addresses),
     racks: fc.dictionary(node, label),
+    floating: fc.dictionary(node, addresses),
   }),
   fc.record({ do: fc.constant('protect' as const), on: fc.boolean() }),
   fc.record({ do: fc.constant('wait' as const), hours: fc.constantFrom(1, 5) }),
@@ -56,13 +57,13 @@ test('no edits, labels, requests and policies in any order give a certificate wi
     fc.property(fc.array(act, { maxLength: 60, size: 'max' }), list => {
       const world = new JudgedWorld()
       for (const one of list) world.act(one)
-      for (const { verdict, required, listed, assigned, inventoried, asked } of world.judged) {
+      for (const { verdict, required, listed, assigned, inventoried, carried, asked } of world.judged) {
         if (verdict.outcome !== 'Approve') continue
         approvedAt.add(asked.some(address => !inventoried.includes(address)) ? required : 'Inventory')
         const proofs: Record<typeof required, readonly string[]> = {
           NodeStatus: listed,
           ProtectedNodeStatus: assigned,
-          Inventory: [],
+          Inventory: carried,
         }
         const proven = proofs[required]
         assert.deepEqual(

@@ -23,7 +23,11 @@ const ruling = [
     do: fc.constant('require' as const),
     evidence: fc.constantFrom('NodeStatus' as const, 'Inventory' as const),
   }),
-  fc.record({ do: fc.constant('inventory' as const), addresses: fc.dictionary(node, addresses) }),
+  fc.record({
+    do: fc.constant('inventory' as const),
+    addresses: fc.dictionary(node, addresses),
+    floating: fc.dictionary(node, addresses),
+  }),
 ]
 const acts = (...kinds: fc.Arbitrary<Act>[]) => fc.array(fc.oneof(...kinds), { maxLength: 40, size: 'max' })
 const runs = { numRuns: 400 }
@@ -37,9 +41,9 @@ function play(list: readonly Act[]): JudgedWorld {
 test('nothing is ever approved with an address that lacks evidence at the level required then', () => {
   fc.assert(
     fc.property(acts(...editing, ...ruling), list => {
-      for (const { verdict, required, listed, inventoried, asked } of play(list).judged) {
+      for (const { verdict, required, listed, inventoried, carried, asked } of play(list).judged) {
         if (verdict.outcome !== 'Approve') continue
-        const proven = required === 'Inventory' ? inventoried : [...listed, ...inventoried]
+        const proven = required === 'Inventory' ? [...inventoried, ...carried] : [...listed, ...inventoried]
         assert.deepEqual(
           asked.filter(address => !proven.includes(address)),
           [],

@@ -4,6 +4,9 @@ import { CertifiedIndex } from '../approve/certified-addresses.ts'
 import { strengthOf } from '../approve/evidence/level.ts'
 import type { Protection } from '../approve/facts.ts'
 import { Inventory } from '../approve/inventory/inventory.ts'
+import { plainMachine } from '../approve/inventory/machine-record.ts'
+import type { InventoryEntry } from '../approve/inventory/parse-inventory.ts'
+import { parseRange } from '../approve/ip-range.ts'
 import { judge } from '../approve/judge.ts'
 import type { ApprovalPolicy, Pool } from '../approve/policy.ts'
 import type { Verdict } from '../approve/verdict.ts'
@@ -23,6 +26,8 @@ export type Act =
       do: 'inventory'
       addresses: Readonly<Record<string, readonly string[]>>
       racks?: Readonly<Record<string, string>>
+      /** Addresses that nodes may carry. */
+      floating?: Readonly<Record<string, readonly string[]>>
     }
   /** An operator labels a Node; a node itself can set other labels only. */
   | { do: 'label'; node: string; pool: string; by: 'operator' | 'node' }
@@ -49,6 +54,8 @@ export interface Judged {
   /** Of those listed, what an operator wrote while nodes could not. */
   assigned: readonly string[]
   inventoried: readonly string[]
+  /** Of those listed, what the inventory lets it carry. */
+  carried: readonly string[]
   asked: readonly string[]
 }
 
@@ -70,6 +77,7 @@ export class JudgedWorld {
   readonly #inventory = new Inventory('inventory')
   #assigned: Readonly<Record<string, readonly string[]>> = {}
   #racks: Readonly<Record<string, string>> = {}
+  #floating: Readonly<Record<string, readonly string[]>> = {}
   #evidence: ApprovalPolicy['evidence'] = 'NodeStatus'
   #pools: readonly Pool[] = []
   #protection: Protection = { inForce: false, why: 'nobody protects them' }
@@ -113,7 +121,7 @@ export class JudgedWorld {
         this.#pools = act.pools ?? []
         break
       case 'inventory':
-        this.#assign(act.addresses, act.racks ?? {})
+        this.#assign(act)
         break
       case 'ask':
         this.judged.push(this.#ask(act.node, act.addresses))
@@ -152,20 +160,19 @@ export class JudgedWorld {
     this.#protection = on ? { inForce: true, since: this.now } : { inForce: false, why: 'no binding' }
   }
 
-  #assign(
-    addresses: Readonly<Record<string, readonly string[]>>,
-    racks: Readonly<Record<string, string>>,
-  ): void {
+  #assign({ addresses, racks = {}, floating = {} }: Extract<Act, { do: 'inventory' }>): void {
     this.#assigned = addresses
     this.#racks = racks
-    const entries = Object.entries(addresses).map(
-      ([node, list]) =>
-        [
-          node,
-          [{ names: new Set([node]), addresses: new Set(list), attributes: attributesOf(racks[node]) }],
-        ] as const,
-    )
-    this.#inventory.read(new Map(entries))
+    this.#floating = floating
+    const entry = (node: string): InventoryEntry => ({
+      names: new Set([node]),
+      addresses: new Set(addresses[node]),
+      attributes: attributesOf(addresses[node] && racks[node]),
+      floating: (floating[node] ?? []).map(text => parseRange(`${text}/${text.includes(':') ? 128 : 32}`)),
+      machine: plainMachine,
+    })
+    const names = new Set([addresses, floating].flatMap(Object.keys))
+    this.#inventory.read(new Map([...names].map(node => [node, [entry(node)]])))
   }
 
   #ask(node: string, wanted: readonly string[]): Judged {
@@ -192,7 +199,9 @@ export class JudgedWorld {
     if (verdict.outcome === 'Approve') this.#certify(node, addresses, verdict)
     const inventoried = this.#assigned[node] ?? []
     const assigned = this.#operatorWrote.has(node) ? listed : []
-    return { node, verdict, required: this.#required(node), listed, assigned, inventoried, asked: addresses }
+    const carried = listed.filter(address => this.#floating[node]?.includes(address))
+    const required = this.#required(node)
+    return { node, verdict, required, listed, assigned, inventoried, carried, asked: addresses }
   }
 
   /** Told apart from how the policy does it: the strictest of all pools that fit, else the policy's own. */

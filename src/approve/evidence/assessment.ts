@@ -18,13 +18,13 @@ export interface SanAssessment {
 export interface Proof {
   level: EvidenceLevel
   source: string
-  /** It is enough where this is asked for, though against another node it counts as its level does. */
+  /** It is enough where exactly this is asked for, though against another node it counts as its level does. */
   sufficesFor?: EvidenceLevel
 }
 
-/** The level that a proof satisfies. */
-export function satisfies({ level, sufficesFor }: Proof): number {
-  return strengthOf(sufficesFor ?? level)
+/** Whether it is enough where this is asked for. */
+export function suffices({ level, sufficesFor }: Proof, required: EvidenceLevel): boolean {
+  return sufficesFor === required || strengthOf(level) >= strengthOf(required)
 }
 
 export interface Assessment {

@@ -1,5 +1,5 @@
-import { assess, type Proof, satisfies } from '../evidence/assessment.ts'
-import { type EvidenceLevel, strengthOf } from '../evidence/level.ts'
+import { assess, type Proof, suffices } from '../evidence/assessment.ts'
+import type { EvidenceLevel } from '../evidence/level.ts'
 import { whyNotProtected } from '../evidence/protected-node-status.ts'
 import type { ReadFacts } from '../facts.ts'
 import { listed } from '../listed.ts'
@@ -17,7 +17,7 @@ export const sansProven: Rule<ReadFacts> = {
     const [conflict] = conflicts
     if (conflict) return deny('InventoryAmbiguous', `${conflict.provider}: ${conflict.text}`)
     const { level, pools } = requirementOf(facts)
-    const isProven = (proofs: readonly Proof[]) => proofs.some(proof => satisfies(proof) >= strengthOf(level))
+    const isProven = (proofs: readonly Proof[]) => proofs.some(proof => suffices(proof, level))
     const unproven = sans.filter(({ proofs }) => !isProven(proofs))
     if (unproven.length === 0) return undefined
     const shown = listed(unproven.map(({ san }) => san.shown))
