@@ -19,7 +19,10 @@ export const debianPackages = [
   { program: 'swtpm_setup', package: 'swtpm-tools' },
   { program: 'tpm2_createek', package: 'tpm2-tools' },
   { file: '/usr/lib/*/pkcs11/libtpm2_pkcs11.so', package: 'libtpm2-pkcs11-1' },
-  { program: 'tpm2_ptool', package: 'libtpm2-pkcs11-tools' },
+  { program: 'tpm2-abrmd', package: 'tpm2-abrmd', service: 'tpm2-abrmd' },
+  { file: '/usr/lib/*/libtss2-tcti-tabrmd.so.0', package: 'libtss2-tcti-tabrmd0' },
+  { program: 'dbus-daemon', package: 'dbus-daemon' },
+  { program: 'dbus-send', package: 'dbus-bin' },
   // The dashboard in a real browser.
   { program: 'chromium', package: 'chromium' },
   { program: 'curl', package: 'curl' },

@@ -138,6 +138,9 @@ function cryptokiOf(native: NativeModule): LoadedModule {
     })
     try {
       plain(() => native.C_Finalize())
+    } catch (error) {
+      // It could not be initialized last time.
+      if (!(error instanceof CryptokiError) || error.value !== ckr.cryptokiNotInitialized) throw error
     } finally {
       generation++
       plain(() => initialize(native))

@@ -34,10 +34,26 @@ export interface EmptySoftHsm {
   remove(): void
 }
 
-export interface SoftHsm extends EmptySoftHsm {
+/** A token that tests drive, whatever keeps its keys. */
+export interface TokenEquipment {
+  /** What a process needs that uses it. */
+  environment: Record<string, string>
   pinFile: string
+  /** What is said while it is away. */
+  away: RegExp
   /** `pkcs11:PATH?module-path=…&pin-source=…` */
   uri(path: string): string
+  /** Takes it out of the machine; what it holds stays. */
+  pull(): void | Promise<void>
+  putBack(): void | Promise<void>
+  remove(): void | Promise<void>
+}
+
+export interface SoftHsm extends EmptySoftHsm, TokenEquipment {
+  environment: { SOFTHSM2_CONF: string }
+  pull(): void
+  putBack(): void
+  remove(): void
 }
 
 /** SoftHSM2 without a token, in a folder of its own. */
@@ -77,6 +93,7 @@ export function softHsm(label: string, pin = '97531'): SoftHsm {
   return {
     ...empty,
     pinFile,
+    away: new RegExp(`token "${label}" is not there`),
     uri: path => `pkcs11:${path}?module-path=${softHsmModule}&pin-source=file:${pinFile}`,
   }
 }

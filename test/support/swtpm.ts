@@ -15,6 +15,8 @@ export function whyNoSwtpm(): string | false {
 export interface SoftwareTpm {
   /** As `systemTpm` takes it. */
   place: string
+  /** Its unix socket, where it has no port; `.ctrl` beside it is its control channel. */
+  socket: string
   open(): Promise<Tpm>
   /** Takes it out of the machine; what it holds stays. */
   unplug(): Promise<void>
@@ -61,6 +63,7 @@ export async function startSwtpm(port?: number): Promise<SoftwareTpm> {
   await plug()
   return {
     place,
+    socket,
     open: async () => createTpm(await systemTpm(place), systemClock),
     plug,
     unplug,

@@ -26,8 +26,8 @@ export interface Connection {
 /** A token that is connected to when it is used, and again whenever the connection was lost. */
 export interface Token {
   /**
-   * Runs `work` with a session of its own; once more on a new connection when the first was lost, so it must do no harm
-   * twice. Rejects with RollcallError TOKEN_ABSENT, TOKEN_KEY_ABSENT, TOKEN_FAILED, PIN_…, MECHANISM_MISSING,
+   * Runs `work` with a session of its own; again on a new connection when the first was lost, and once the module was
+   * reloaded for it, so it must do no harm when repeated. Rejects with RollcallError TOKEN_ABSENT, TOKEN_KEY_ABSENT, TOKEN_FAILED, PIN_…, MECHANISM_MISSING,
    * PKCS11_UNAVAILABLE or KEY_URI_INVALID.
    */
   use<T>(work: (connection: Connection, session: Handle) => Promise<T> | T): Promise<T>
@@ -66,13 +66,18 @@ export function openToken(options: TokenOptions): Token {
     try {
       return await connect(cryptoki)
     } catch (error) {
-      const mayReload = clock.monotonic() - reloaded >= reloadEvery
       const absent = error instanceof RollcallError && error.code === 'TOKEN_ABSENT'
-      if (!mayReload || !(absent || connectionIsLost(error))) throw error
-      reloaded = clock.monotonic()
-      await cryptoki.reload()
+      if (!(absent || connectionIsLost(error)) || !(await reload(cryptoki))) throw error
       return await connect(cryptoki)
     }
+  }
+
+  /** Resolves with false when it was done a moment ago. */
+  async function reload(cryptoki: Cryptoki): Promise<boolean> {
+    if (clock.monotonic() - reloaded < reloadEvery) return false
+    reloaded = clock.monotonic()
+    await cryptoki.reload()
+    return true
   }
 
   async function connect(cryptoki: Cryptoki): Promise<Pooled> {
@@ -102,8 +107,16 @@ export function openToken(options: TokenOptions): Token {
         }
         return await work(pooled)
       } catch (error) {
-        if (!connectionIsLost(error) || attempt > 1) throw tokenError(error, where)
-        forget(used, await used.catch(() => undefined))
+        if (!connectionIsLost(error)) throw tokenError(error, where)
+        const pooled = await used.catch(() => undefined)
+        forget(used, pooled)
+        if (attempt === 1) continue
+        // A TPM's module connects again without a word, and works again only when it is initialized anew.
+        const again =
+          attempt === 2 &&
+          pooled &&
+          (await reload(pooled.cryptoki).catch(failure => tokenError(failure, where)))
+        if (again !== true) throw again || tokenError(error, where)
       }
     }
   }
