@@ -4,9 +4,27 @@ import { type CertificateSigningRequest, resources, type SubjectAccessReview } f
 import type { AccessReview, ClientSubresource } from './facts.ts'
 import { nodeUserPrefix } from './requester.ts'
 
-/** Asks for `selfnodeclient` where the node asks for itself, then for `nodeclient`. Rejects as the client does. */
+/** Whether the API allows somebody what the spec of a SubjectAccessReview says. Rejects as a client does. */
+export type AskAccess = (spec: SubjectAccessReview['spec'], signal: AbortSignal) => Promise<boolean>
+
+/** By a SubjectAccessReview. */
+export function askingFor(client: KubeClient): AskAccess {
+  return async (spec, signal) => {
+    const review: SubjectAccessReview = {
+      apiVersion: 'authorization.k8s.io/v1',
+      kind: 'SubjectAccessReview',
+      // Reviews are not stored and have no name.
+      metadata: { name: '' },
+      spec,
+    }
+    const { status } = await client.create(resources.subjectAccessReviews, review, { signal })
+    return status?.allowed === true
+  }
+}
+
+/** Asks for `selfnodeclient` where the node asks for itself, then for `nodeclient`. Rejects as `ask` does. */
 export async function reviewAccess(
-  client: KubeClient,
+  ask: AskAccess,
   csr: CertificateSigningRequest,
   nodeName: string,
   signal: AbortSignal,
@@ -15,33 +33,28 @@ export async function reviewAccess(
   const tried: ClientSubresource[] = []
   for (const subresource of self ? (['selfnodeclient', 'nodeclient'] as const) : (['nodeclient'] as const)) {
     tried.push(subresource)
-    const review = accessReviewOf(csr, subresource)
-    const { status } = await client.create(resources.subjectAccessReviews, review, { signal })
-    if (status?.allowed) return { tried, allowed: subresource }
+    if (await ask(askedOf(csr, subresource), signal)) return { tried, allowed: subresource }
   }
   return { tried }
 }
 
 /** No name, no namespace, version `*`: what role bindings for bootstrapping are written for. */
-function accessReviewOf(csr: CertificateSigningRequest, subresource: ClientSubresource): SubjectAccessReview {
+function askedOf(
+  csr: CertificateSigningRequest,
+  subresource: ClientSubresource,
+): SubjectAccessReview['spec'] {
   const { username, uid, groups, extra } = csr.spec
   return {
-    apiVersion: 'authorization.k8s.io/v1',
-    kind: 'SubjectAccessReview',
-    // Reviews are not stored and have no name.
-    metadata: { name: '' },
-    spec: {
-      user: username ?? '',
-      groups: groups ?? [],
-      ...(uid ? { uid } : {}),
-      ...(extra ? { extra } : {}),
-      resourceAttributes: {
-        verb: 'create',
-        group: 'certificates.k8s.io',
-        version: '*',
-        resource: 'certificatesigningrequests',
-        subresource,
-      },
+    user: username ?? '',
+    groups: groups ?? [],
+    ...(uid ? { uid } : {}),
+    ...(extra ? { extra } : {}),
+    resourceAttributes: {
+      verb: 'create',
+      group: 'certificates.k8s.io',
+      version: '*',
+      resource: 'certificatesigningrequests',
+      subresource,
     },
   }
 }

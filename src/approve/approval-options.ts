@@ -5,6 +5,7 @@ import type { CertificateSigningRequest, KubeNode } from '../kube/types.ts'
 import type { Clock, Disk, Log, Random } from '../ports.ts'
 import type { Leaf } from '../sign/leaf.ts'
 import type { AuditedDecision } from '../survey/audit/audit-entry.ts'
+import type { AskAccess } from './access-review.ts'
 import type { EvidenceSource } from './evidence/external/source.ts'
 import type { FollowPolicies } from './policy-source.ts'
 import type { Comparison } from './shadow-comparison.ts'
@@ -15,6 +16,8 @@ export interface ApprovalOptions {
   clock: Clock
   random: Random
   log: Log
+  /** What may be asked for by whom, from the API in this process; absent: by SubjectAccessReviews. */
+  askAccess?: AskAccess | undefined
   /** Where policies come from. */
   followPolicies: FollowPolicies
   /** Seconds after which the server is asked to end a watch; absent: 300–600 at random. */

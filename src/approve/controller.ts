@@ -7,7 +7,7 @@ import { retryDelay, startWorkQueue } from '../kube/work-queue.ts'
 import type { Leaf } from '../sign/leaf.ts'
 import type { AuditedDecision } from '../survey/audit/audit-entry.ts'
 import { sha256Hex } from '../x509/fingerprint.ts'
-import { reviewAccess } from './access-review.ts'
+import { askingFor, reviewAccess } from './access-review.ts'
 import type { ApprovalOptions } from './approval-options.ts'
 import { readAttestation, useToken } from './attestation.ts'
 import { followCluster } from './cluster-facts.ts'
@@ -54,7 +54,7 @@ const workers = 5
 const mostConflicts = 5
 
 export function startApprovalController(options: ApprovalOptions): ApprovalController {
-  const { client, clock, log, cached } = options
+  const { client, clock, log, cached, askAccess = askingFor(client) } = options
   const memory = new RequestMemory()
   const history = new RequestHistoryIndex()
   const queue = startWorkQueue({ name: 'approval', workers, clock, log, process: work, rank })
@@ -194,7 +194,7 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
       facts = { ...factsOf(csr), attestation }
     }
     if (nodeName !== undefined && wantsAccessReview(facts)) {
-      const access = await reviewAccess(client, csr, nodeName, signal)
+      const access = await reviewAccess(askAccess, csr, nodeName, signal)
       // As of now: the policy may have changed while the answer was awaited.
       facts = { ...factsOf(csr), access }
     }

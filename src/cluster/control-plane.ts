@@ -12,6 +12,7 @@ import { createApiMetrics } from '../apiserver/metrics/prometheus.ts'
 import { createObjectReader } from '../apiserver/object-reader.ts'
 import type { ObjectReader } from '../apiserver/reader.ts'
 import { allResources } from '../apiserver/resources/index.ts'
+import { attributesOf, subjectOf } from '../apiserver/resources/review-rules.ts'
 import { openSqliteStore } from '../apiserver/storage/sqlite-store.ts'
 import type { Store } from '../apiserver/storage/store.ts'
 import { kubeadmAddressTypes } from '../apiserver/tunnel/kubelet-address.ts'
@@ -171,7 +172,14 @@ async function start(
   }
   if (options.policy && followed) {
     await publishPolicy(client, options.policy, log)
-    const controllers = startOwnControllers(options, trust, controllersClient, metrics, followed.ledger)
+    const controllers = startOwnControllers(
+      options,
+      trust,
+      controllersClient,
+      access,
+      metrics,
+      followed.ledger,
+    )
     cleanups.push(() => controllers.stop())
     const rollover = await startEmbeddedRollover({
       ...options,
@@ -351,11 +359,13 @@ function startOwnControllers(
   { directory, clock, random, log, disk, certificateLifetimeSeconds }: ControlPlaneOptions,
   trust: EmbeddedTrust,
   client: KubeClient,
+  access: Access,
   metrics: Registry,
   ledger: LastingLedger,
 ): RunningControllers {
   return startControllers({
     client,
+    askAccess: async spec => access.authorize(attributesOf(subjectOf(spec), spec)).allowed,
     clock,
     random,
     log,

@@ -1,4 +1,5 @@
 /** Approval, signing and cleaning on one shared cache of CertificateSigningRequests. */
+import type { AskAccess } from '../approve/access-review.ts'
 import { startApprovalController } from '../approve/controller.ts'
 import type { EvidenceSource } from '../approve/evidence/external/source.ts'
 import type { ApprovalPolicy } from '../approve/policy.ts'
@@ -31,6 +32,7 @@ export interface CsrControllersOptions {
   authorities: Readonly<Record<string, AuthoritySource>>
   certificateLifetimeSeconds: number
   only?: readonly ControllerName[]
+  askAccess?: AskAccess
   approvalPolicy?: ApprovalPolicy | undefined
   policyFile?: string | undefined
   ledger?: Ledger
@@ -57,6 +59,7 @@ export function startCsrControllers(options: CsrControllersOptions): RunningCont
   const approval = only.includes('approval')
     ? startApprovalController({
         ...shared,
+        askAccess: options.askAccess,
         followPolicies: followPoliciesOf(options),
         onShadow: counters.shadow,
         csrsSynced: csrsSynced.promise,

@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client'
+import type { AskAccess } from '../approve/access-review.ts'
 import type { EvidenceSource } from '../approve/evidence/external/source.ts'
 import type { ApprovalPolicy } from '../approve/policy.ts'
 import type { Signer } from '../keys/signer.ts'
@@ -23,6 +24,8 @@ export interface ControllersOptions {
   clock: Clock
   random: Random
   log: Log
+  /** What may be asked for by whom, from an API in the same process; absent: by SubjectAccessReviews. */
+  askAccess?: AskAccess
   /** By signerName: a CA that stays, or a source of one. A signer that is left out signs nothing (C-20). */
   signers: Readonly<Partial<Record<string, SigningCa | AuthoritySource>>>
   /** The signer's cap: seconds that no certificate lives longer than. */

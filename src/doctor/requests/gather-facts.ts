@@ -1,4 +1,4 @@
-import { reviewAccess } from '../../approve/access-review.ts'
+import { askingFor, reviewAccess } from '../../approve/access-review.ts'
 import { AddressIndex } from '../../approve/address-index.ts'
 import { readAttestation } from '../../approve/attestation.ts'
 import { CertifiedIndex } from '../../approve/certified-addresses.ts'
@@ -93,7 +93,7 @@ async function askAccess(
   if (csr.spec.signerName !== signerNames.kubeletClient || nodeName === undefined) return undefined
   // Its account must not be allowed.
   if (requesterOf(csr, undefined).kind === 'attested') return undefined
-  return reviewAccess(client, csr, nodeName, new AbortController().signal)
+  return reviewAccess(askingFor(client), csr, nodeName, new AbortController().signal)
 }
 
 /** Of a machine that joined by proving itself. */
