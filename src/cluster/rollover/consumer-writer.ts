@@ -43,13 +43,16 @@ export async function writeConsumers(
   }
 }
 
-/** Nodes that are gone, and strangers who are long forgotten, leave the list. */
+/** Kinds of which the control plane knows by itself who is there. */
+const ownKinds: ReadonlySet<string> = new Set(['Kubelet', 'Agent', 'Pod', 'External'])
+
+/** Nodes and Pods that are gone leave the list; `ids` are those that are there. */
 export async function removeGone(
   ids: ReadonlySet<string>,
   { reader, client }: { reader: ObjectReader; client: KubeClient },
 ): Promise<void> {
   for (const { metadata, spec } of reader.list<TrustConsumerObject>(trustConsumer.ref)) {
-    if (spec.node === undefined || ids.has(spec.identity)) continue
+    if (!ownKinds.has(spec.consumerKind) || ids.has(spec.identity)) continue
     try {
       await client.delete(trustConsumer.ref, { name: metadata.name })
     } catch (error) {

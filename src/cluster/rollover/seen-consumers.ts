@@ -2,17 +2,24 @@
 import type { Peer } from '../../kube/transport.ts'
 import type { UserInfo } from '../../kube/types.ts'
 import { type Certificate, parseCertificateOnce } from '../../x509/certificate.ts'
+import { sha256Hex } from '../../x509/fingerprint.ts'
 
 /** Somebody without an agent of ours: told apart by user, address and program, as far as that goes. */
 export interface Stranger {
   id: string
   kind: 'External' | 'Pod'
+  /** Empty for one that was remembered from before a restart, until it comes again. */
   address: string
+  /** A Pod's. */
+  uid?: string
   lastSeen: number
   /** When it last asked something after a handshake with the bare chain of this CA. */
   handshakes: Map<number, number>
   lastFailure?: number
 }
+
+/** What is kept apart of one user's: who comes from ever new addresses, as ever new programs, is one more that counts as many. */
+const mostOfUser = 256
 
 const nodePrefix = 'system:node:'
 const bootstrapPrefix = 'system:bootstrap:'
@@ -27,6 +34,7 @@ export function chainId(authority: number, mode: string): string {
 export class SeenConsumers {
   readonly #issuerOf: (leaf: Certificate) => number | undefined
   readonly #peers = new WeakMap<Peer, Stranger>()
+  readonly #countOfUser = new Map<string, number>()
   readonly strangers = new Map<string, Stranger>()
   /** Node name to CA to the last request after a handshake with its bare chain. */
   readonly nodeHandshakes = new Map<string, Map<number, number>>()
@@ -64,7 +72,8 @@ export class SeenConsumers {
     const stranger = this.#stranger(user, peer, program)
     stranger.lastSeen = now
     this.#peers.set(peer, stranger)
-    if (mode === 'bare') stranger.handshakes.set(authority, now)
+    // What stands for many never proves them all.
+    if (mode === 'bare' && !stranger.id.endsWith(` ${elsewhere}`)) stranger.handshakes.set(authority, now)
   }
 
   /** A connection with the bare chain of a CA ended without a request: somebody at this address does not trust it. */
@@ -91,20 +100,58 @@ export class SeenConsumers {
     return this.#peers.get(peer)
   }
 
-  #stranger({ username = '', extra }: UserInfo, { remoteAddress }: Peer, program = ''): Stranger {
-    const pod = extra?.[podUid]?.[0]
-    const product = /^[A-Za-z0-9._-]{1,40}/.exec(program)?.[0] ?? 'unknown'
-    const id =
-      pod === undefined
-        ? `user/${username} at ${remoteAddress} by ${product}`
-        : `pod/${extra?.[podName]?.[0]} ${pod}`
-    const known = this.strangers.get(id)
-    if (known) return known
-    const kind = pod === undefined ? 'External' : 'Pod'
-    const made: Stranger = { id, kind, address: remoteAddress, lastSeen: 0, handshakes: new Map() }
+  /** One of whom it is known from before a restart; it has proven nothing to this process. */
+  remember(known: Pick<Stranger, 'id' | 'kind' | 'lastSeen'>): void {
+    const uid = /^pod\/.* ([^ ]+)$/.exec(known.id)?.[1]
+    if (this.strangers.has(known.id)) return
+    const username = /^user\/(.*) at /.exec(known.id)?.[1]
+    if (username !== undefined) this.#countOfUser.set(username, (this.#countOfUser.get(username) ?? 0) + 1)
+    this.strangers.set(known.id, {
+      ...known,
+      address: '',
+      handshakes: new Map(),
+      ...(known.kind === 'Pod' && uid !== undefined && { uid }),
+    })
+  }
+
+  forget(id: string): void {
+    this.strangers.delete(id)
+  }
+
+  #stranger(user: UserInfo, { remoteAddress }: Peer, program = ''): Stranger {
+    const { username = '', extra } = user
+    const uid = extra?.[podUid]?.[0]
+    const own = ownName(user, remoteAddress, program)
+    const known = this.strangers.get(own)
+    if (known) {
+      known.address = remoteAddress
+      return known
+    }
+    const count = this.#countOfUser.get(username) ?? 0
+    const id = uid !== undefined || count < mostOfUser ? own : `user/${username} ${elsewhere}`
+    const made: Stranger = this.strangers.get(id) ?? {
+      id,
+      kind: uid === undefined ? 'External' : 'Pod',
+      address: remoteAddress,
+      lastSeen: 0,
+      handshakes: new Map(),
+      ...(uid !== undefined && { uid }),
+    }
+    if (!this.strangers.has(id) && uid === undefined) this.#countOfUser.set(username, count + 1)
     this.strangers.set(id, made)
     return made
   }
+}
+
+const elsewhere = 'elsewhere'
+
+/** By which a stranger is told apart; a TrustConsumer's identity has at most 512 characters. */
+function ownName({ username = '', extra }: UserInfo, address: string, program: string): string {
+  const uid = extra?.[podUid]?.[0]
+  const product = /^[A-Za-z0-9._-]{1,40}/.exec(program)?.[0] ?? 'unknown'
+  const name =
+    uid === undefined ? `user/${username} at ${address} by ${product}` : `pod/${extra?.[podName]?.[0]} ${uid}`
+  return name.length <= 512 ? name : `${name.slice(0, 440)} ${sha256Hex(Buffer.from(name))}`
 }
 
 function note(map: Map<string, Map<number, number>>, name: string, authority: number, now: number): void {

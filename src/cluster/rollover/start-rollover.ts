@@ -9,6 +9,7 @@ import {
   trustBundle,
   trustRoles,
 } from '../../kube/rollcall/trust-bundle.ts'
+import { type TrustConsumerObject, trustConsumer } from '../../kube/rollcall/trust-consumer.ts'
 import { type ConfigMap, type KubeNode, resources } from '../../kube/types.ts'
 import { startRolloverController } from '../../rollover/controller.ts'
 import { finalPhases, type Phase } from '../../rollover/plan.ts'
@@ -31,6 +32,7 @@ export interface RunningRollover {
 export async function startRollover(control: EmbeddedControl): Promise<RunningRollover> {
   const { reader, client, clock, random, log, trust } = control
   await firstCeremonies(control)
+  rememberStrangers(control)
   const adapters = new Map(trustRoles.map(role => [role, new EmbeddedAdapter(control, role)]))
   const adapterFor = (role: TrustRole) => adapters.get(role) ?? new EmbeddedAdapter(control, role)
   const events = createEventRecorder({ client, clock, log, component: 'rollcall-rollover' })
@@ -63,8 +65,7 @@ export async function startRollover(control: EmbeddedControl): Promise<RunningRo
       await writeConsumers(role, consumers, control)
     }
     await publishBundles(control)
-    const nodes = reader.list<KubeNode>(resources.nodes).map(({ metadata }) => metadata.name)
-    await removeGone(new Set(nodes.flatMap(name => [`agent/${name}`, `kubelet/${name}`])), control)
+    await removeGone(consumersThere(control), control)
   }
 
   const rotations = () => reader.list<CARotationObject>(caRotation.ref)
@@ -116,6 +117,27 @@ export async function startRollover(control: EmbeddedControl): Promise<RunningRo
       await events.flush()
     },
   }
+}
+
+/** Who was known before this process was there still verifies by our CAs, and has proven nothing to it. */
+function rememberStrangers({ reader, trust }: EmbeddedControl): void {
+  for (const { spec, status } of reader.list<TrustConsumerObject>(trustConsumer.ref)) {
+    const { consumerKind: kind, identity: id } = spec
+    if (kind === 'External' || kind === 'Pod')
+      trust.seen.remember({ id, kind, lastSeen: Date.parse(status?.lastSeen ?? '') || 0 })
+  }
+}
+
+/** Ids of who is there still: a Pod that is deleted verifies nothing any more. */
+function consumersThere({ reader, trust }: EmbeddedControl): Set<string> {
+  const pods = new Set(reader.list(resources.pods).map(({ metadata }) => metadata.uid))
+  for (const { id, uid } of trust.seen.strangers.values())
+    if (uid !== undefined && !pods.has(uid)) trust.seen.forget(id)
+  const nodes = reader.list<KubeNode>(resources.nodes).map(({ metadata }) => metadata.name)
+  return new Set([
+    ...nodes.flatMap(name => [`agent/${name}`, `kubelet/${name}`]),
+    ...trust.seen.strangers.keys(),
+  ])
 }
 
 function isUnderWay({ status }: CARotationObject): boolean {
