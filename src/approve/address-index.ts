@@ -41,7 +41,7 @@ export class AddressIndex implements AddressClaims {
     const ranges = node.spec?.podCIDRs ?? [node.spec?.podCIDR ?? '']
     const podRanges = new Map(
       ranges.flatMap(text => {
-        const range = rangeOrNone(text)
+        const range = text === '' ? undefined : rangeOrNone(text)
         return range ? [[text, { range, since: before?.podRanges.get(text)?.since ?? seen }] as const] : []
       }),
     )

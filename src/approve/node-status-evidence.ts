@@ -8,31 +8,27 @@ const dnsTypes: readonly string[] = ['Hostname', 'InternalDNS', 'ExternalDNS']
 const ipTypes: readonly string[] = ['Hostname', 'InternalIP', 'ExternalIP']
 
 interface Listed {
-  address: string
-  type: NodeAddress['type']
+  ip: boolean
+  /** What it is listed as where that proves something. */
+  type?: NodeAddress['type']
+  /** As it is written where it is an InternalIP. */
+  internal?: string
 }
 
-/** Nodes are shared and never changed, so what they list is read once. */
-const read = new WeakMap<
-  KubeNode,
-  { names: Map<string, Listed>; addresses: Map<string, Listed>; internal: Map<string, string> }
->()
+/** By canonical form. Nodes are shared and never changed, so what they list is read once. */
+const read = new WeakMap<KubeNode, ReadonlyMap<string, Listed>>()
 
 /** K-73: a Hostname that parses as an IP address becomes an IP SAN; other types prove their own kind only. */
-function listedOn(node: KubeNode) {
+function listedOn(node: KubeNode): ReadonlyMap<string, Listed> {
   const known = read.get(node)
   if (known) return known
-  const listed = {
-    names: new Map<string, Listed>(),
-    addresses: new Map<string, Listed>(),
-    /** InternalIPs as they are written, by canonical form. */
-    internal: new Map<string, string>(),
-  }
+  const listed = new Map<string, Listed>()
   for (const { type, address } of node.status?.addresses ?? []) {
     const { ip, text } = canonicalAddress(address)
-    const kind = ip ? listed.addresses : listed.names
-    if ((ip ? ipTypes : dnsTypes).includes(type) && !kind.has(text)) kind.set(text, { address, type })
-    if (type === 'InternalIP') listed.internal.set(text, address)
+    const found = listed.get(text) ?? { ip }
+    if ((ip ? ipTypes : dnsTypes).includes(type)) found.type ??= type
+    if (type === 'InternalIP') found.internal ??= address
+    listed.set(text, found)
   }
   read.set(node, listed)
   return listed
@@ -40,9 +36,9 @@ function listedOn(node: KubeNode) {
 
 /** `Node worker-1 status.addresses InternalIP`, or undefined when no address proves the SAN. */
 export function evidenceFor(san: RequestedSan, node: KubeNode): string | undefined {
-  const { names, addresses } = listedOn(node)
-  const found = (san.kind === 'IP' ? addresses : names).get(san.canonical)
-  return found && `Node ${node.metadata.name} status.addresses ${found.type}`
+  const { ip, type } = listedOn(node).get(san.canonical) ?? {}
+  if (type === undefined || ip !== (san.kind === 'IP')) return undefined
+  return `Node ${node.metadata.name} status.addresses ${type}`
 }
 
 /** What the Node says about itself; what others say about themselves is in the index of claims. */
@@ -66,7 +62,7 @@ export function nodeStatusEvidence(node: KubeNode | undefined): EvidenceProvider
 /** InternalIPs of the Node that the request leaves out: clients reach the kubelet by these. */
 export function missingInternalIps(sans: readonly RequestedSan[], node: KubeNode): string[] {
   const requested = new Set(sans.map(san => san.canonical))
-  return [...listedOn(node).internal].flatMap(([canonical, written]) =>
-    requested.has(canonical) ? [] : [written],
+  return [...listedOn(node)].flatMap(([canonical, { internal }]) =>
+    internal === undefined || requested.has(canonical) ? [] : [internal],
   )
 }

@@ -46,9 +46,14 @@ const imported = new WeakMap<Uint8Array, KeyObject>()
 export function importPublicKey(spki: Uint8Array): KeyObject {
   const known = imported.get(spki)
   if (known !== undefined) return known
-  const key = createPublicKey({ key: Buffer.from(spki), format: 'der', type: 'spki' })
+  const key = createPublicKey({ key: bufferOf(spki), format: 'der', type: 'spki' })
   imported.set(spki, key)
   return key
+}
+
+/** The same memory as the Buffer that node:crypto takes keys in. */
+export function bufferOf(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
 }
 
 function keyType(oid: string, parameters: Uint8Array | undefined, bits: Uint8Array, at: DerReader): string {

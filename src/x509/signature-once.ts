@@ -1,5 +1,5 @@
 import { BoundedCache } from './bounded-cache.ts'
-import { sha256Hex } from './fingerprint.ts'
+import { sha256Base64 } from './fingerprint.ts'
 import { checkSignature, type SignatureCheck, type SignedBytes, type VerifyingKey } from './signature.ts'
 
 const verified = new BoundedCache<SignatureCheck>(10_000)
@@ -23,7 +23,7 @@ export function checkSignatureOnce(
 ): SignatureCheck {
   const known = answered.get(signed.raw)
   if (known?.spki === by.spki && known.allowSha1 === allowSha1) return known.check
-  const key = `${sha256Hex(signed.raw)} ${sha256Hex(by.spki)} ${allowSha1}`
+  const key = `${sha256Base64(signed.raw)}${sha256Base64(by.spki)}${allowSha1 ? '1' : ''}`
   const check = verified.getOrCompute(key, () => checkSignature(signed, by, allowSha1))
   answered.set(signed.raw, { spki: by.spki, allowSha1, check })
   return check

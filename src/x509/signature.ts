@@ -1,7 +1,7 @@
-import { constants, type KeyObject, verify } from 'node:crypto'
+import { constants, verify } from 'node:crypto'
 import { systemCode } from '../errors.ts'
 import { algorithmFacts, isKnownAlgorithm } from './algorithms.ts'
-import { importPublicKey } from './public-key.ts'
+import { bufferOf, importPublicKey } from './public-key.ts'
 
 /** Whether a signature holds; `reason` is Go's error text. */
 export type SignatureCheck = { ok: true } | { ok: false; reason: string }
@@ -39,11 +39,11 @@ export function checkSignature(signed: SignedBytes, by: VerifyingKey, allowSha1 
   if (key === 'RSA' && rsaBits(by.keyType) < 1024) {
     return { ok: false, reason: `crypto/rsa: ${rsaBits(by.keyType)}-bit keys are insecure` }
   }
-  const valid = verifyOrRefuse(() =>
-    verifyBytes(signed, importPublicKey(by.spki), digest, parameters === 'pss'),
-  )
-  return valid ? { ok: true } : { ok: false, reason: failures[key] }
+  const valid = verifyOrRefuse(() => verifyBytes(signed, by, digest, parameters === 'pss'))
+  return valid ? holds : { ok: false, reason: failures[key] }
 }
+
+const holds: SignatureCheck = { ok: true }
 
 const failures = {
   ECDSA: 'x509: ECDSA verification failure',
@@ -62,14 +62,26 @@ function verifyOrRefuse(verifyIt: () => boolean): boolean {
   }
 }
 
-function verifyBytes(signed: SignedBytes, key: KeyObject, digest: string | undefined, pss: boolean): boolean {
+function verifyBytes(
+  signed: SignedBytes,
+  by: VerifyingKey,
+  digest: string | undefined,
+  pss: boolean,
+): boolean {
+  const key = verifyingKey(signed, by)
   if (!pss) return verify(digest, signed.tbs, key, signed.signature)
   const options = {
-    key,
+    ...key,
     padding: constants.RSA_PKCS1_PSS_PADDING,
     saltLength: constants.RSA_PSS_SALTLEN_DIGEST,
   }
   return verify(digest, signed.tbs, options, signed.signature)
+}
+
+/** A request's own key verifies once, so no key object is made of it that would have to be kept and freed again. */
+function verifyingKey(signed: SignedBytes, by: VerifyingKey) {
+  if (!Object.is(signed, by)) return { key: importPublicKey(by.spki) }
+  return { key: bufferOf(by.spki), format: 'der', type: 'spki' } as const
 }
 
 function keyFamily(keyType: string): { name: string; go: string } | undefined {
