@@ -34,7 +34,7 @@ export const rules: Readonly<Record<string, string>> = {
   'C-1': 'names of the controllers',
   'C-2': 'controllers go by the state, retry with backoff, and skip what has a certificate',
   'C-3': 'the controllers’ identity and rights',
-  'C-10': 'a decided request is skipped, one that cannot be read is retried',
+  'C-10': 'a decided request is skipped; one that cannot be read is retried there, denied here',
   'C-11': 'self node client first, then node client',
   'C-12': 'the SubjectAccessReview that is asked',
   'C-13': 'the condition that approves',
@@ -55,7 +55,7 @@ export const rules: Readonly<Record<string, string>> = {
   'C-50': 'kube-root-ca.crt in every namespace',
   'C-60': 'expired bootstrap tokens are deleted',
   'C-61': 'cluster-info is signed by the valid tokens',
-  'C-70': 'the API’s own trust bundle is published, others of the signer removed',
+  'C-70': 'the API’s own trust bundle is replaced without overlap; bundles here hold the next CA before it is used',
   'H-1': 'the kubelet’s ports',
   'H-2': 'who may ask a kubelet: x509, TokenReview, then authorization',
   'H-3': 'which question of rights each path of a kubelet asks',
@@ -126,7 +126,6 @@ export const rules: Readonly<Record<string, string>> = {
 
 /** Why a rule has no test. Every rule of A, T and W, which are this server's, has a test or a reason here, and never both. */
 export const notProven: Readonly<Record<string, string>> = {
-  'C-70': 'it replaces without overlap; publishing with proof belongs to the rollover',
   'H-1':
     'the agent has one port, 10250 unless told otherwise; there is no read-only one and none for health alone',
   'K-15':

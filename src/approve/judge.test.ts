@@ -64,6 +64,19 @@ test('a denial names the SAN and the source', () => {
   )
 })
 
+test('C-10: what is decided is skipped; what cannot be read is denied at once, where Kubernetes tries it again for ever', () => {
+  const { csr } = clientFacts()
+  const decided = (type: string) => ({
+    csr: { ...csr, status: { conditions: [{ type, status: 'True' as const }] } },
+  })
+  const problem = { code: 'Malformed', message: 'x' } as const
+  const verdicts = [decided('Approved'), decided('Denied'), { reading: { problem } }].map(changes => {
+    const { outcome, reasons } = judge(clientFacts(changes))
+    return `${outcome} ${reasons[0]?.code}`
+  })
+  assert.deepEqual(verdicts, ['Ignore AlreadyDecided', 'Ignore AlreadyDecided', 'Deny Malformed'])
+})
+
 test("C-13, C-14: client requests are answered in Kubernetes' own words", () => {
   const message = (facts: FactChanges) => judge(clientFacts(facts)).reasons[0]?.message
   assert.equal(message({}), 'Auto approving kubelet client certificate after SubjectAccessReview.')

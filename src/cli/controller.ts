@@ -7,7 +7,12 @@ import { parsePolicyFile } from '../approve/policy-from-file.ts'
 import { parseCertificateLifetime, parseGoDuration } from '../cluster/go-duration.ts'
 import { hostPorts } from '../cluster/host-ports.ts'
 import { lookAtTls } from '../cluster/look-at-tls.ts'
-import { type ControllerName, clusterControllers, controllerNames } from '../controller/controller-name.ts'
+import {
+  type ControllerName,
+  clusterControllers,
+  controllerNamed,
+  controllerNames,
+} from '../controller/controller-name.ts'
 import { startControllers } from '../controller/start-controllers.ts'
 import { RollcallError, systemCode } from '../errors.ts'
 import { systemSpawn } from '../host/spawn.ts'
@@ -54,7 +59,7 @@ export function register(program: Command, io: CommandIo): void {
     .option('--cert-lifetime <duration>', "longest life of a node's certificate", '8760h')
     .option(
       '--only <controllers>',
-      `comma list of ${controllerNames.join(', ')}; default: all but service-accounts and node-lifecycle`,
+      `comma list of ${controllerNames.join(', ')}, or Kubernetes' names of them; default: all but service-accounts and node-lifecycle`,
     )
     .option('--evidence-config <file>', 'webhooks and programs that policies may name as sources of evidence')
     .option('--decision-log <file>', 'keep every decision there in a chain of hashes, see rollcall audit')
@@ -176,7 +181,7 @@ function election() {
 
 function namesOf(list: string): ControllerName[] {
   return list.split(',').map(text => {
-    const name = controllerNames.find(known => known === text.trim())
+    const name = controllerNamed(text.trim())
     if (!name)
       throw new RollcallError(
         'USAGE',

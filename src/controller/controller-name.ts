@@ -12,6 +12,28 @@ export const controllerNames = [
 
 export type ControllerName = (typeof controllerNames)[number]
 
+/** C-1: what kube-controller-manager calls its own that do the same, with their short names. */
+const kubernetesNames: Readonly<Record<string, ControllerName>> = {
+  'certificatesigningrequest-approving-controller': 'approval',
+  csrapproving: 'approval',
+  'certificatesigningrequest-signing-controller': 'signing',
+  csrsigning: 'signing',
+  'certificatesigningrequest-cleaner-controller': 'cleaning',
+  csrcleaner: 'cleaning',
+  'root-ca-certificate-publisher-controller': 'root-ca-publishing',
+  'root-ca-cert-publisher': 'root-ca-publishing',
+  'token-cleaner-controller': 'token-cleaning',
+  tokencleaner: 'token-cleaning',
+  'bootstrap-signer-controller': 'bootstrap-signing',
+  bootstrapsigner: 'bootstrap-signing',
+}
+
+/** The controller of this name, which may be Kubernetes' name of it; undefined: there is none. */
+export function controllerNamed(text: string): ControllerName | undefined {
+  const own = controllerNames.find(name => name === text)
+  return own ?? (Object.hasOwn(kubernetesNames, text) ? kubernetesNames[text] : undefined)
+}
+
 /** What only a cluster without kube-controller-manager needs. */
 const managersOwn: readonly ControllerName[] = ['service-accounts', 'node-lifecycle']
 

@@ -83,7 +83,7 @@ test('of those that wait for a worker the one of the smallest rank comes first',
   assert.deepEqual(order, ['b', 'c', 'd', 'a'])
 })
 
-test('a failing key comes back after 200 ms, doubling, and success forgets it', async () => {
+test('C-2: a failing key comes back after 200 ms, doubling, and success forgets it', async () => {
   const tries: number[] = []
   const log = recordingLog()
   const { clock, queue } = setUp(

@@ -23,7 +23,7 @@ const anchorsOf = (text: string) =>
     ?.anchors.map(der => ders.findIndex(known => Buffer.compare(known, der) === 0) + 1)
     .sort()
 
-test('one ceremony covers each rollover there and back, and the next CA is trusted in advance throughout', () => {
+test('C-70: unlike Kubernetes’ own bundle, which is replaced without overlap, one ceremony covers each rollover there and back, and the next CA is trusted in advance throughout', () => {
   const planned = plannedBundles({ ...order, authorities: ders })
   const told = planned.map(({ purpose, generation, content }) => [generation, purpose, anchorsOf(content)])
   assert.deepEqual(told, [

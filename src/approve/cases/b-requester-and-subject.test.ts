@@ -20,7 +20,15 @@ function twoCommonNames() {
   return { asked: { subject: { raw: new Uint8Array(), rdns: [...rdns, ...victim.rdns] } } }
 }
 
+/** What no kubelet asks for and a signer may keep. */
+function furtherAttribute(type: string) {
+  const { rdns } = nameOf({ commonName: own, organizations: ['system:nodes'] })
+  return { asked: { subject: { raw: new Uint8Array(), rdns: [...rdns, [{ type, value: 'x' }]] } } }
+}
+
 const cases: Case[] = [
+  ['an OU beside O and CN', furtherAttribute('2.5.4.11'), 'Deny', 'SubjectMismatch'],
+  ['a serialNumber beside O and CN', furtherAttribute('2.5.4.5'), 'Deny', 'SubjectMismatch'],
   [
     'B4 the group system:nodes is missing',
     { spec: { groups: ['system:authenticated'] } },
