@@ -1,5 +1,6 @@
 /** The two consumers of a node, its agent and its kubelet, from what the node reports and what servers saw of it. */
 import type { TrustRole } from '../kube/rollcall/trust-bundle.ts'
+import { kubeletKeyTypes } from '../kube/rollcall/trust-consumer.ts'
 import type { ConsumerFacts, ProofFacts } from '../rollover/observations.ts'
 import { instanceName, provenLevel, type ReportedTrust } from './trust-report.ts'
 
@@ -50,6 +51,7 @@ export function nodeConsumers(
     ...common,
     id: `kubelet/${node.name}`,
     kind: 'Kubelet',
+    algorithms: kubeletKeyTypes,
     // K: a kubelet reads the CA of its API client once; it re-reads the CA that it judges clients by. Where the agent is
     // the kubelet, what is in its memory is in force.
     reloads: role === 'client' || (kubelet !== undefined && kubelet.evidence !== 'newer-process'),

@@ -2,9 +2,12 @@
 //   ROLLCALL_SEEDS=100000 npm run schedules      seeds 1 to 100000
 //   ROLLCALL_FIRST_SEED=5000 ROLLCALL_SEEDS=10 npm run schedules
 //   ROLLCALL_SEED=4711 npm run schedules         this one, with all that happened
+//   ROLLCALL_WHOLE=1 … npm run schedules         the same with real keys, signed bundles, certificates and handshakes
 import { fork } from 'node:child_process'
 import { availableParallelism } from 'node:os'
+import { runFleetSchedule } from '../../src/fleet/rollover/testing/fleet-schedule.ts'
 import { authorityPool } from '../../src/rollover/simulated/authority-pool.ts'
+import type { Outcome } from '../../src/rollover/testing/schedule.ts'
 import { report, runVariant } from '../../src/rollover/testing/variants.ts'
 import { seededRandom } from '../../src/testing/seeded-random.ts'
 
@@ -13,12 +16,27 @@ const one = process.env.ROLLCALL_SEED
 const first = number('ROLLCALL_FIRST_SEED', 1)
 const count = number('ROLLCALL_SEEDS', 2000)
 const step = process.env.ROLLCALL_SEED_STEP
+const whole = process.env.ROLLCALL_WHOLE === '1'
 
 if (one !== undefined) process.exit(await runOne(Number(one)))
 else process.exit(step === undefined ? await runAll() : await runShare(Number(step)))
 
+interface Model {
+  run(seed: number): Promise<Outcome>
+  /** Throws where TLS decides otherwise than the path check did. */
+  confirm(): Promise<unknown>
+}
+
+async function model(): Promise<Model> {
+  if (whole) return { run: runFleetSchedule, confirm: async () => {} }
+  const pool = await authorityPool(4, seededRandom(77))
+  return { run: async seed => runVariant(pool, seed), confirm: () => pool.confirm() }
+}
+
 async function runOne(seed: number): Promise<number> {
-  const outcome = runVariant(await authorityPool(4, seededRandom(77)), seed)
+  const { run, confirm } = await model()
+  const outcome = await run(seed)
+  await confirm()
   console.log(outcome.trace.join('\n'))
   console.log(`seed ${seed}: ${outcome.violation ?? outcome.phase}`)
   return outcome.violation === undefined ? 0 : 1
@@ -26,16 +44,18 @@ async function runOne(seed: number): Promise<number> {
 
 /** Every `step`-th seed from `first` on. */
 async function runShare(every: number): Promise<number> {
-  const pool = await authorityPool(4, seededRandom(77))
+  const { run, confirm } = await model()
   let failed = 0
   for (let seed = first; seed < first + count; seed += every) {
-    const outcome = runVariant(pool, seed)
+    const outcome = await run(seed)
     if (outcome.violation === undefined) continue
     failed += 1
     console.log(report(seed, outcome))
   }
-  // TLS has to decide of each chain and bundle as the path check did; it throws where it does not.
-  await pool.confirm()
+  await confirm()
+  const { user, system } = process.cpuUsage()
+  const mine = Math.ceil(count / every)
+  console.log(`${mine} schedules, ${((user + system) / 1000 / mine).toFixed(1)} ms of CPU each`)
   return failed === 0 ? 0 : 1
 }
 
@@ -47,8 +67,9 @@ async function runAll(): Promise<number> {
   const seconds = (performance.now() - started) / 1000
   const each = ((seconds * shares * 1000) / count).toFixed(1)
   const verdict = passed ? 'all passed' : 'SOME FAILED'
+  const what = whole ? 'whole-system schedules' : 'schedules'
   console.log(
-    `schedules ${first} to ${first + count - 1} in ${seconds.toFixed(0)} s (${each} ms each): ${verdict}`,
+    `${what} ${first} to ${first + count - 1} in ${seconds.toFixed(0)} s (${each} ms each): ${verdict}`,
   )
   return passed ? 0 : 1
 }

@@ -14,6 +14,17 @@ export const consumerKinds = [
   'Monitoring',
   'External',
 ] as const
+/** Keys that a kubelet verifies, as every program of Go's crypto/x509 and ours does: a new CA of these asks for no canary. */
+export const kubeletKeyTypes: readonly string[] = [
+  'RSA-2048',
+  'RSA-3072',
+  'RSA-4096',
+  'P-256',
+  'P-384',
+  'P-521',
+  'Ed25519',
+]
+
 export type ConsumerKind = (typeof consumerKinds)[number]
 
 /** How far trust in a bundle is proven, weakest first: L0 published … L4 refuses the old CA. */

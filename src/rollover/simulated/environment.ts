@@ -1,7 +1,7 @@
 /** What else happens in a cluster: nodes come, go, restart, are made anew; clocks jump; people wish. */
 import type { Random } from '../../ports.ts'
 import { prove } from './carry-out.ts'
-import { addNode, holdCeremony, issueTo, type Member, take, type World } from './world.ts'
+import { addNode, anchorsOf, holdCeremony, issueTo, type Member, take, type World } from './world.ts'
 
 const minute = 60_000
 const hour = 60 * minute
@@ -199,10 +199,7 @@ export function vouch(world: World): void {
   for (const member of world.members) {
     if (
       member.kind !== 'External' ||
-      !world.pool.verifies(
-        { authority: world.store.plan.to, mode: 'bare' },
-        world.bundles[member.loaded - 1]?.anchors ?? [],
-      )
+      !world.pool.verifies({ authority: world.store.plan.to, mode: 'bare' }, anchorsOf(world, member.loaded))
     )
       continue
     const known = world.wishes.acknowledgements.some(({ consumer }) => consumer === member.id)

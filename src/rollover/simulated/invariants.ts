@@ -28,24 +28,31 @@ const counts = (world: World, member: Member): boolean =>
 
 /** I1 for presenting servers, I3 for judging ones: every conversation of two who live is a handshake that succeeds. */
 function whoCannotVerify(world: World): string[] {
-  const troubles: string[] = []
+  return cutOff(world).map(({ trouble }) => trouble)
+}
+
+/** Who lives and cannot talk to a server that is well, and why. */
+export function cutOff(world: World): { member: string; trouble: string }[] {
+  const troubles: { member: string; trouble: string }[] = []
   for (const { id, presents, judgesBy, healthy } of world.servers) {
     if (!healthy) continue
     for (const member of world.members) {
       if (!counts(world, member)) continue
       if (presents && member.verifies && !verifies(world, presents, member.loaded))
-        troubles.push(
-          `I1: ${member.id} (bundle ${member.loaded}) cannot verify CA ${presents.authority} ${presents.mode} of ${id}`,
-        )
+        troubles.push({
+          member: member.id,
+          trouble: `I1: ${member.id} (bundle ${member.loaded}) cannot verify CA ${presents.authority} ${presents.mode} of ${id}`,
+        })
       if (
         judgesBy !== undefined &&
         member.leaf &&
         member.leaf.notAfter > world.now &&
         !verifies(world, member.leaf, judgesBy)
       )
-        troubles.push(
-          `I3: ${id} (bundle ${judgesBy}) refuses ${member.id} with its leaf of CA ${member.leaf.authority}`,
-        )
+        troubles.push({
+          member: member.id,
+          trouble: `I3: ${id} (bundle ${judgesBy}) refuses ${member.id} with its leaf of CA ${member.leaf.authority}`,
+        })
     }
   }
   return troubles

@@ -1,4 +1,5 @@
 /** What an orchestrator can know of the model's world. */
+import { kubeletKeyTypes } from '../../kube/rollcall/trust-consumer.ts'
 import type { AuthorityFacts, ConsumerFacts, LeafHolder, Observations, ServerFacts } from '../observations.ts'
 import { anchorsOf, type Member, type Server, verifies, type World } from './world.ts'
 
@@ -108,6 +109,7 @@ function consumerFacts(world: World, member: Member): ConsumerFacts {
     orderable,
     reloads,
     onDisk: disk,
+    ...(kind === 'Kubelet' && { algorithms: kubeletKeyTypes }),
     unavailable: !member.online || member.restarting,
     ...(gone ? { gone } : {}),
     ...(proof ? { proof } : {}),

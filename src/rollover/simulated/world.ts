@@ -70,6 +70,8 @@ export interface Hooks {
   issued(member: Member, leaf: Leaf): void
   /** Whether a consumer takes this bundle over what it holds. */
   takes(member: Member, generation: number): boolean
+  /** The trust roots are to meet. */
+  ceremony(): void
 }
 
 export interface World {
@@ -81,6 +83,7 @@ export interface World {
   now: number
   /** How far the orchestrators' clock is ahead. */
   clockError: number
+  /** By generation, none left out between the first and the last. */
   bundles: BundleFacts[]
   sinks: Sink[]
   servers: Server[]
@@ -187,10 +190,18 @@ function bundleOf(generation: number, anchors: readonly number[]): BundleFacts {
 
 /** The trust roots meet and sign what one rollover needs, there and back and there again. */
 export function holdCeremony(world: World): void {
+  if (world.hooks) {
+    world.hooks.ceremony()
+    return
+  }
   const { from, to } = world.store.plan
-  const last = world.bundles.length
+  const last = lastGeneration(world)
   const sets = [[from, to], [to], [from, to], [to]]
   world.bundles = [...world.bundles, ...sets.map((anchors, index) => bundleOf(last + 1 + index, anchors))]
+}
+
+export function lastGeneration({ bundles }: World): number {
+  return bundles.at(-1)?.generation ?? 0
 }
 
 /** The rotation after the one that is over: from the CA that it left in charge to the next. */
@@ -263,7 +274,8 @@ export function take({ hooks }: World, member: Member, generation: number): void
 }
 
 export function anchorsOf(world: World, generation: number): readonly number[] {
-  return world.bundles[generation - 1]?.anchors ?? []
+  const [first] = world.bundles
+  return world.bundles[generation - (first?.generation ?? 1)]?.anchors ?? []
 }
 
 export function verifies(world: World, chain: Chain, generation: number): boolean {

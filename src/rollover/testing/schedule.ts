@@ -15,7 +15,14 @@ import {
   takeLease,
   twoOrchestrators,
 } from '../simulated/orchestrator.ts'
-import { holdCeremony, issueTo, newWorld, type World, type WorldOptions } from '../simulated/world.ts'
+import {
+  holdCeremony,
+  issueTo,
+  lastGeneration,
+  newWorld,
+  type World,
+  type WorldOptions,
+} from '../simulated/world.ts'
 
 export interface Outcome {
   phase: string
@@ -36,19 +43,29 @@ export interface ScheduleOptions extends WorldOptions {
   often?: EnvironmentOptions['often']
 }
 
-export function runSchedule({
-  seed,
-  mutation = none,
-  actions = 160,
-  often = {},
-  ...options
-}: ScheduleOptions): Outcome {
+export function runSchedule({ mutation = none, often = {}, ...options }: ScheduleOptions): Outcome {
+  const steps = scheduleOf(newWorld(options), { ...options, mutation, often })
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done) return value
+  }
+}
+
+export type ScheduleCourse = Pick<ScheduleOptions, 'seed' | 'mutation' | 'actions' | 'often'>
+
+/**
+ * The schedule of a seed in a world, one action after the other: after each it stops, so that the world can follow, before
+ * it looks whether something broke.
+ */
+export function* scheduleOf(
+  world: World,
+  { seed, mutation = none, actions = 160, often = {} }: ScheduleCourse,
+): Generator<undefined, Outcome> {
   const random = seededRandom(seed)
-  const world = newWorld(options)
   const run: Run = { world, random, mutation, orchestrators: twoOrchestrators(), trace: [], often }
   if (world.store.plan.reason === 'Compromise') world.wishes = { ...world.wishes, confirmedBy: 'berta' }
   const quietly = random.float() < 0.5 ? 0 : Math.floor(random.float() * mostQuietRounds)
-  return quiet(run, quietly) ?? wild(run, actions) ?? fairEnd(run)
+  return (yield* quiet(run, quietly)) ?? (yield* wild(run, actions)) ?? (yield* fairEnd(run))
 }
 
 interface Run {
@@ -60,22 +77,25 @@ interface Run {
   often: NonNullable<EnvironmentOptions['often']>
 }
 
+type Part = Generator<undefined, Outcome | undefined>
+
 /** So that what happens meets every phase, not the first ones only, it begins at a moment drawn by chance. */
 const mostQuietRounds = 70
 const enoughRounds = 200
 
-function quiet(run: Run, rounds: number): Outcome | undefined {
+function* quiet(run: Run, rounds: number): Part {
   for (let round = 0; round < rounds; round += 1) {
-    const outcome = fairRound(run, `quiet round ${round}`)
+    const outcome = yield* fairRound(run, `quiet round ${round}`)
     if (outcome) return outcome.violation === undefined ? undefined : outcome
   }
   return undefined
 }
 
-function wild(run: Run, actions: number): Outcome | undefined {
+function* wild(run: Run, actions: number): Part {
   const { world, trace } = run
   for (let index = 0; index < actions; index += 1) {
     trace.push(`${world.store.plan.phase}: ${act(run)}`)
+    yield
     const [violation] = brokenInvariants(world)
     if (violation !== undefined) return outcomeOf(world, trace, violation)
   }
@@ -83,13 +103,13 @@ function wild(run: Run, actions: number): Outcome | undefined {
 }
 
 /** I9: faults end, everybody who is left is there and does its part; then the rotation must end. */
-function fairEnd(run: Run): Outcome {
+function* fairEnd(run: Run): Generator<undefined, Outcome> {
   const { world, orchestrators, trace } = run
   world.clockError = 0
   takeLease(world, orchestrators[0])
   for (const server of world.servers) server.healthy = true
   for (let round = 0; round < enoughRounds; round += 1) {
-    const outcome = fairRound(run, `fair round ${round}`)
+    const outcome = yield* fairRound(run, `fair round ${round}`)
     if (outcome) return outcome
   }
   return outcomeOf(world, trace, `I9: stuck in ${whyStuck(world)}`)
@@ -105,17 +125,15 @@ function whyStuck(world: World): string {
 }
 
 /** What ends the schedule, or undefined. */
-function fairRound(
-  { world, orchestrators, random, mutation, trace }: Run,
-  name: string,
-): Outcome | undefined {
+function* fairRound({ world, orchestrators, random, mutation, trace }: Run, name: string): Part {
   if (finalPhases.has(world.store.plan.phase)) return outcomeOf(world, trace)
   world.wishes = { ...world.wishes, pause: false, resume: world.store.plan.sequence }
   everybodyActs(world, random)
   const { serverBundle = 0, bundle = 0 } = world.store.plan
-  if (world.bundles.length < Math.max(serverBundle, bundle) + 2) holdCeremony(world)
+  if (lastGeneration(world) < Math.max(serverBundle, bundle) + 2) holdCeremony(world)
   runOnce(world, orchestrators[0], mutation)
   trace.push(`${world.store.plan.phase}: ${name}`)
+  yield
   const [violation] = brokenInvariants(world)
   return violation === undefined ? undefined : outcomeOf(world, trace, violation)
 }
