@@ -1,35 +1,31 @@
 import { posix } from 'node:path'
-import { hasCode, RollcallError } from '../errors.ts'
+import { hasCode } from '../errors.ts'
 import type { CertificateManager, CertificateStatus } from '../hold/certificate-manager.ts'
 import { createCertificateStore } from '../hold/certificate-store.ts'
 import { createCredentialChain } from '../join/credential-sources.ts'
 import { servingTemplate } from '../join/template.ts'
 import type { KeyAlgorithm } from '../keys/private-key.ts'
 import { createClient, type KubeClient } from '../kube/client.ts'
-import { type ConfigMap, type KubeNode, type NodeAddress, resources } from '../kube/types.ts'
-import { probeName } from '../trust/node-orders.ts'
-import { type AgentMetrics, type CertificateView, createAgentMetrics } from './agent-metrics.ts'
+import type { KubeNode, NodeAddress } from '../kube/types.ts'
+import type { AgentMetrics } from './agent-metrics.ts'
 import type { AgentOptions, AgentPorts } from './agent-options.ts'
 import { type AgentPods, createAgentPods } from './agent-pods.ts'
-import { AgentTrust } from './agent-trust.ts'
+import type { AgentTrust } from './agent-trust.ts'
 import { ApiSession } from './api-session.ts'
-import { BesideKubelet } from './beside-kubelet/beside-kubelet.ts'
-import { callerRoots } from './caller-roots.ts'
-import { createClientCertificate } from './client-certificate.ts'
+import { type BesideKubelet, createBesideKubelet } from './beside-kubelet/beside-kubelet.ts'
 import { credentialSources } from './credential-chain.ts'
-import { createNodeAccess } from './node-access.ts'
-import { createNodeApi } from './node-api.ts'
+import { createHttpsSide } from './https-side.ts'
+import { Listeners } from './listeners.ts'
+import { createNodeCertificates } from './node-certificates.ts'
 import { NodeConnection } from './node-connection.ts'
 import { NodeEndpoint } from './node-endpoint.ts'
 import type { NodeFacts } from './node-object.ts'
 import { NodePresence } from './node-presence.ts'
-import { NodeServer } from './node-server.ts'
+import type { NodeServer } from './node-server.ts'
 import { NodeWatch } from './node-watch.ts'
 import { OrderedRenewals } from './ordered-renewals.ts'
-import type { ServeHttps } from './serving.ts'
-import { createServingCertificate } from './serving-certificate.ts'
-import { createTokenCallers } from './token-callers.ts'
 import { createTokenSide, type TokenSide } from './token-side.ts'
+import { createTrustSide } from './trust-side.ts'
 
 export interface AgentStatus {
   client: CertificateStatus
@@ -66,9 +62,8 @@ export function startAgent(options: AgentOptions, ports: AgentPorts): Agent {
 
 class NodeAgent implements Agent {
   readonly #options: AgentOptions
-  readonly #ports: AgentPorts
   readonly #keyAlgorithm: KeyAlgorithm
-  readonly #listeners = new Set<() => void>()
+  readonly #listeners: Listeners
   readonly #stopping = new AbortController()
   readonly #session: ApiSession
   readonly #endpoint: NodeEndpoint
@@ -92,7 +87,7 @@ class NodeAgent implements Agent {
   constructor(options: AgentOptions, ports: AgentPorts) {
     const { clock, random, disk, log } = ports
     this.#options = options
-    this.#ports = ports
+    this.#listeners = new Listeners(log)
     this.#addresses = options.addresses
     this.#keyAlgorithm = options.keyAlgorithm ?? 'ECDSA-P256'
     this.#session = new ApiSession((serial, status) => {
@@ -122,31 +117,20 @@ class NodeAgent implements Agent {
       endpoint: this.#endpoint,
       fromTokens,
     })
-    const parts = { options, ports, keyAlgorithm: this.#keyAlgorithm, client }
-    this.#client = createClientCertificate({
-      ...parts,
+    const certificates = createNodeCertificates({
+      options,
+      ports,
+      keyAlgorithm: this.#keyAlgorithm,
+      client,
       store,
       chain: createCredentialChain(sources),
-      tokenKeys: this.#token.keys,
-      connectToJoin: this.#token.connectToJoin,
-      onJoined: credential => this.#endpoint.learn(credential),
-      onFailure: error => {
-        this.#metrics.clientFailed()
-        if (hasCode(error, 'API_UNREACHABLE')) void this.#trust.catchUp()
-      },
+      token: this.#token,
+      endpoint: this.#endpoint,
+      onUnreachable: () => void this.#trust.catchUp(),
     })
-    this.#serving = createServingCertificate({
-      ...parts,
-      onRotated: (_, previous) => {
-        if (previous) this.#metrics.servingRotated((clock.now() - previous.leaf.notBefore) / 1000)
-      },
-      onFailure: () => this.#metrics.servingFailed(),
-    })
-    this.#metrics = createAgentMetrics(
-      clock,
-      viewOf(this.#client),
-      options.serverTLSBootstrap ? viewOf(this.#serving) : undefined,
-    )
+    this.#client = certificates.client
+    this.#serving = certificates.serving
+    this.#metrics = certificates.metrics
     this.#connection = new NodeConnection({
       connect: this.#token.connect,
       session: this.#session,
@@ -167,12 +151,57 @@ class NodeAgent implements Agent {
         this.#pods?.disconnected()
       },
     })
-    this.#trust = this.#createTrust(client)
+    this.#trust = createTrustSide({
+      options,
+      ports,
+      client,
+      endpoint: this.#endpoint,
+      held: { client: this.#client, serving: this.#serving },
+      connect: this.#token.connect,
+      onTrustChanged: () => this.#connection.trustChanged(),
+      onReport: () => this.#presence.wake(),
+    })
     this.#renewals = new OrderedRenewals(clock, (kind, since) => {
       if (kind === 'client') this.#client.renewUnlessSince(since)
       else if (options.serverTLSBootstrap) this.#serving.renewUnlessSince(since)
     })
-    this.#presence = new NodePresence({
+    this.#presence = this.#createPresence(client, ports)
+    this.#watch = new NodeWatch({
+      client,
+      clock,
+      random,
+      log,
+      nodeName,
+      watchSeconds: options.watchTimeoutSeconds,
+      onNode: node => this.#onNode(node),
+    })
+    this.#server = createHttpsSide({
+      options,
+      ports,
+      client,
+      pods: this.#pods?.served,
+      callerAnchors: () =>
+        this.#trust.anchors('client') ?? this.#endpoint.current?.connection.certificateAuthority ?? '',
+      metrics: () => this.#metrics.text(),
+      certificate: () => this.#serving.current(),
+      onListening: () => {
+        this.#presence.wake()
+        this.#listeners.tell()
+      },
+    })
+    this.#beside = createBesideKubelet(options.besideKubelet, ports, {
+      nodeName,
+      certDirectory: posix.resolve(directory),
+      client: this.#client,
+      serving: this.#serving,
+      endpoint: () => this.#endpoint.current,
+      upstream: () => this.#connection.way(),
+    })
+  }
+
+  #createPresence(client: KubeClient, { clock, random, log }: AgentPorts): NodePresence {
+    const options = this.#options
+    return new NodePresence({
       client,
       clock,
       random,
@@ -191,7 +220,7 @@ class NodeAgent implements Agent {
       onFailure: (error, failures) => {
         const why = error instanceof Error ? error.message : String(error)
         if (why !== this.#presenceError)
-          log.warn('the node cannot report to the API', { node: nodeName, why })
+          log.warn('the node cannot report to the API', { node: options.nodeName, why })
         this.#onBeat(why)
         // K-55, and beyond it (K-60): the server may have moved or changed its CA.
         if (failures < 2 || !hasCode(error, 'API_UNREACHABLE')) return
@@ -199,32 +228,6 @@ class NodeAgent implements Agent {
         void this.#trust.catchUp()
       },
     })
-    this.#watch = new NodeWatch({
-      client,
-      clock,
-      random,
-      log,
-      nodeName,
-      watchSeconds: options.watchTimeoutSeconds,
-      onNode: node => this.#onNode(node),
-    })
-    const { besideKubelet } = options
-    this.#server = besideKubelet ? undefined : ports.listen && this.#createServer(ports.listen)
-    this.#beside =
-      besideKubelet &&
-      ports.beside &&
-      new BesideKubelet(
-        besideKubelet,
-        { ...ports, ...ports.beside },
-        {
-          nodeName,
-          certDirectory: posix.resolve(directory),
-          client: this.#client,
-          serving: this.#serving,
-          endpoint: () => this.#endpoint.current,
-          upstream: () => this.#connection.way(),
-        },
-      )
   }
 
   /** Back to the bootstrap credential, if the certificate is the one in force. */
@@ -238,9 +241,9 @@ class NodeAgent implements Agent {
     this.#beside?.start()
     this.#client.onChange(() => {
       this.#connection.follow()
-      this.#tell()
+      this.#listeners.tell()
     })
-    this.#serving.onChange(() => this.#tell())
+    this.#serving.onChange(() => this.#listeners.tell())
     this.#started = this.#begin()
   }
 
@@ -259,8 +262,7 @@ class NodeAgent implements Agent {
   }
 
   onChange(listener: () => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+    return this.#listeners.add(listener)
   }
 
   setAddresses(addresses: readonly NodeAddress[]): void {
@@ -293,106 +295,6 @@ class NodeAgent implements Agent {
     await this.#server?.start()
     if (this.#stopping.signal.aborted) return
     if (this.#options.heartbeat ?? true) this.#presence.start()
-  }
-
-  #createTrust(client: KubeClient): AgentTrust {
-    const { trustRootsPath, kubeconfigPath, nodeInfo, nodeName, instance } = this.#options
-    const { clock } = this.#ports
-    return new AgentTrust({
-      ...this.#ports,
-      client,
-      rootsPath: trustRootsPath,
-      directory: posix.join(posix.dirname(kubeconfigPath), 'trust'),
-      instance: {
-        bootID: nodeInfo?.bootID ?? nodeName,
-        ...(instance ?? { pid: 0, startTicks: clock.now() }),
-      },
-      onAnchors: (role, pem) => {
-        if (role !== 'apiserver-serving') return
-        void this.#endpoint.trust(pem).then(() => this.#connection.trustChanged())
-      },
-      onReport: () => this.#presence.wake(),
-      clusterInfo: () => this.#clusterInfo(),
-      probe: authority => this.#probe(authority),
-      renew: (role, issuer) => {
-        if (role === 'client') this.#client.renewUnlessFrom(issuer)
-        if (role === 'kubelet-serving' && this.#options.serverTLSBootstrap)
-          this.#serving.renewUnlessFrom(issuer)
-      },
-    })
-  }
-
-  /** Unverified: only what trust roots have signed is taken from it, and no credential is shown. */
-  async #clusterInfo(): Promise<Readonly<Record<string, string>>> {
-    const server = this.#endpoint.current?.connection.server
-    if (server === undefined) return {}
-    const transport = this.#ports.connect({ server, insecureSkipTlsVerify: true })
-    try {
-      const target = { name: 'cluster-info', namespace: 'kube-public' }
-      const { data } = await createClient(transport).get<ConfigMap>(resources.configMaps, target)
-      return data ?? {}
-    } finally {
-      transport.closeConnections()
-    }
-  }
-
-  /** An authenticated request after a handshake with the bare chain of one CA; a connection of its own resumes nothing. */
-  async #probe(authority: number): Promise<boolean> {
-    const pair = this.#client.current()
-    const { current } = this.#endpoint
-    if (!pair || !current) throw new RollcallError('CREDENTIAL_UNAVAILABLE', 'No certificate to probe with.')
-    const transport = this.#token.connect({
-      ...current.connection,
-      tlsServerName: probeName(authority),
-      clientCertificate: { certificate: pair.chain, key: pair.key },
-    })
-    try {
-      const { status } = await transport.request({ method: 'GET', url: '/version', headers: {} })
-      return status === 200
-    } catch (error) {
-      if (hasCode(error, 'API_UNREACHABLE')) return false
-      throw error
-    } finally {
-      transport.closeConnections()
-    }
-  }
-
-  #createServer(listen: ServeHttps): NodeServer {
-    const { clock, disk, log } = this.#ports
-    const client = createClient(this.#session)
-    const {
-      nodeName,
-      listenAddress = '0.0.0.0',
-      port = 10_250,
-      clientCertificateAuthorityPath,
-    } = this.#options
-    const handle = createNodeApi({
-      clock,
-      disk,
-      log,
-      access: createNodeAccess({ client, clock, nodeName }),
-      tokens: createTokenCallers({ client, clock }),
-      ...(this.#pods?.served && { pods: this.#pods.served }),
-      callerRoots: callerRoots({
-        ...this.#ports,
-        path: clientCertificateAuthorityPath,
-        fallback: () =>
-          this.#trust.anchors('client') ?? this.#endpoint.current?.connection.certificateAuthority ?? '',
-      }),
-      metrics: () => this.#metrics.text(),
-    })
-    return new NodeServer({
-      ...this.#ports,
-      listen,
-      address: listenAddress,
-      port,
-      handle,
-      getCertificate: () => this.#serving.current(),
-      onListening: () => {
-        this.#presence.wake()
-        this.#tell()
-      },
-    })
   }
 
   #onNode(node: KubeNode | undefined): void {
@@ -428,23 +330,6 @@ class NodeAgent implements Agent {
   #tellRegistration(): void {
     if (this.#presence.registered === this.#registered) return
     this.#registered = this.#presence.registered
-    this.#tell()
-  }
-
-  #tell(): void {
-    for (const listener of [...this.#listeners]) {
-      try {
-        listener()
-      } catch (error) {
-        this.#ports.log.error('a listener of the agent failed', { error: String(error) })
-      }
-    }
-  }
-}
-
-function viewOf(manager: CertificateManager): CertificateView {
-  return {
-    usableUntil: () => manager.current()?.leaf.notAfter,
-    status: () => manager.status(),
+    this.#listeners.tell()
   }
 }

@@ -51,6 +51,17 @@ export interface BesideKubeletParts {
   upstream(): Promise<ConnectionConfig | undefined>
 }
 
+/** undefined: there is no kubelet beside, or no doors for one. */
+export function createBesideKubelet(
+  options: BesideKubeletOptions | undefined,
+  ports: Omit<BesideKubeletPorts, 'serveSocket' | 'serveProxy'> & {
+    beside?: Pick<BesideKubeletPorts, 'serveSocket' | 'serveProxy'>
+  },
+  parts: BesideKubeletParts,
+): BesideKubelet | undefined {
+  return options && ports.beside && new BesideKubelet(options, { ...ports, ...ports.beside }, parts)
+}
+
 /** Milliseconds that a request through the proxy waits for a certificate; a kubelet's heartbeats give up then (K-1). */
 const patience = 9_000
 const day = 86_400_000
