@@ -6,6 +6,7 @@ import { cpus, loadavg, release, totalmem } from 'node:os'
 import { fileURLToPath } from 'node:url'
 
 const benchmarks = [
+  'judgements.ts',
   'issuance.ts',
   'hsm.ts',
   'store.ts',
