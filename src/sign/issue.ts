@@ -1,8 +1,13 @@
 /** Step two of issuing: one signature for one ticket, and proof that the result is what was prepared. */
 import { RollcallError } from '../errors.ts'
 import { holdsItsKey } from '../keys/private-key.ts'
-import { type Certificate, certificateSignatureIsValid, withSignature } from '../x509/certificate.ts'
-import { encodePem } from '../x509/pem.ts'
+import {
+  type Certificate,
+  certificateSignatureIsValid,
+  rememberCertificate,
+  withSignature,
+} from '../x509/certificate.ts'
+import { encodePem, rememberPem } from '../x509/pem.ts'
 import { assembleSigned } from '../x509/request.ts'
 import type { Authority } from './authority.ts'
 import { type Prepared, redeem } from './prepare.ts'
@@ -36,7 +41,11 @@ export async function issue(prepared: Prepared): Promise<Issued> {
   if (!(isProven(authority) || certificateSignatureIsValid(certificate, authority.certificate)))
     throw new RollcallError('CERTIFICATE_UNFIT', 'the signature does not verify with the CA certificate')
   proven.add(authority)
-  return { certificate, pem: encodePem('CERTIFICATE', der) }
+  const pem = encodePem('CERTIFICATE', der)
+  // An API in this process, and the approver, look at it next.
+  rememberPem(pem, 'CERTIFICATE', certificate.raw)
+  rememberCertificate(certificate)
+  return { certificate, pem }
 }
 
 /**

@@ -52,6 +52,11 @@ export function parseCertificateOnce(bytes: Uint8Array): Certificate {
   return certificate
 }
 
+/** What `parseCertificateOnce` gives for the bytes of a certificate that was just made. */
+export function rememberCertificate(certificate: Certificate): void {
+  parsed.set(certificate.raw, certificate)
+}
+
 /** Parses a certificate. Whatever Go's ParseCertificate refuses is refused: throws X509_MALFORMED. */
 export function parseCertificate(bytes: Uint8Array): Certificate {
   return parse(bytes)

@@ -38,6 +38,11 @@ export function decodePemOnce(text: string): readonly PemBlock[] {
   return remembered.getOrCompute(text, () => decodePem(text))
 }
 
+/** What `decodePemOnce` gives for a text that was just made. */
+export function rememberPem(text: string, label: string, bytes: Uint8Array): void {
+  if (text.length <= longestRemembered) remembered.put(text, [{ label, headers: false, bytes }])
+}
+
 /** The single block with this label. Throws X509_MALFORMED when the first block is another or there is none. */
 export function decodeOnePem(text: string, label: string): Uint8Array {
   const first = decodePemOnce(text)[0]
