@@ -1,6 +1,6 @@
 import type { Secret } from '../../src/keys/secret.ts'
 
-/** A running API server of any make, with an administrator (system:masters) who holds a client certificate. */
+/** A running API server of any make. Its administrator is kubeadm's: kubernetes-admin in kubeadm:cluster-admins, by client certificate. */
 export interface ServerUnderTest {
   /** For findings, e.g. `kube-apiserver`. */
   name: string

@@ -100,7 +100,8 @@ export function wireTo({ url, ca, adminCredential }: ServerUnderTest): Wire {
   }
 }
 
-function identityHeaders(as: Identity): Record<string, string | string[]> {
+/** What says who asks; a client certificate is not among it. */
+export function identityHeaders(as: Identity): Record<string, string | string[]> {
   if (typeof as === 'string') return {}
   if ('bearer' in as) return { authorization: `Bearer ${as.bearer}` }
   const extra = Object.entries(as.extra ?? {}).map(([key, value]): [string, string] => [

@@ -85,6 +85,7 @@ const switchColumn = (name: string, field: Switch, description: string): Column<
 export const csiDrivers: StoredResource<CsiDriver> = {
   ...storedDefaults,
   ...resources.csiDrivers,
+  returnDeletedObject: true,
   singular: 'csidriver',
   columns: [
     nameColumn,

@@ -25,6 +25,7 @@ function validateCsiNode({ spec }: CsiNode): FieldError[] {
 export const csiNodes: StoredResource<CsiNode> = {
   ...storedDefaults,
   group: 'storage.k8s.io',
+  returnDeletedObject: true,
   version: 'v1',
   plural: 'csinodes',
   kind: 'CSINode',

@@ -75,6 +75,7 @@ function defaultPod(pod: Pod): void {
 export const pods: StoredResource<Pod> = {
   ...storedDefaults,
   ...resources.pods,
+  returnDeletedObject: true,
   singular: 'pod',
   shortNames: ['po'],
   categories: ['all'],

@@ -99,6 +99,8 @@ export interface StoredResource<T extends KubeObject = KubeObject> extends Resou
   allowCreateOnUpdate: boolean
   /** PUT without resourceVersion is allowed. */
   allowUnconditionalUpdate: boolean
+  /** DELETE answers with the object that is gone, not with a Status: Kubernetes' ReturnDeletedObject. */
+  returnDeletedObject?: true
   /** Seconds after the last write until it is deleted (Events: 3600). */
   timeToLiveSeconds?: number
   /**

@@ -11,6 +11,7 @@ interface ServiceAccount extends KubeObject {
 export const serviceAccounts: StoredResource<ServiceAccount> = {
   ...storedDefaults,
   ...resources.serviceAccounts,
+  returnDeletedObject: true,
   singular: 'serviceaccount',
   shortNames: ['sa'],
   columns: [

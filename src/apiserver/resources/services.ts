@@ -33,6 +33,7 @@ function defaultService(service: Service): void {
 export const services: StoredResource<Service> = {
   ...storedDefaults,
   ...resources.services,
+  returnDeletedObject: true,
   singular: 'service',
   shortNames: ['svc'],
   categories: ['all'],

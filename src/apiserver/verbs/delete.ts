@@ -29,7 +29,8 @@ export async function deleteOne(call: Call): Promise<ApiResponse> {
   const options = deleteOptionsOf(call)
   const { name } = call.path
   const left = await deleteObject(call, name, options)
-  return left.waiting ? respondObject(call, form, left.stored) : deleted(call, left.stored)
+  const shown = left.waiting || call.resource.returnDeletedObject
+  return shown ? respondObject(call, form, left.stored) : deleted(call, left.stored)
 }
 
 /** As kube-apiserver's, without a code. */
@@ -97,11 +98,13 @@ export async function deleteObject(
     if (marked === 'already') return { stored, waiting: true }
     if (options.dryRun) return { stored, waiting: marked !== undefined }
     const value = marked ?? null
+    // Afterwards there is no reading it.
+    const last = stored.value
     const result = await core.store.write({ key, expect: stored.modRevision, value })
     if (!result.ok) continue
     return value
       ? { stored: { ...stored, value, modRevision: result.revision }, waiting: true }
-      : { stored, waiting: false }
+      : { stored: { ...stored, value: last, modRevision: result.revision }, waiting: false }
   }
   throw apiError.conflict(resource, name)
 }
