@@ -24,7 +24,13 @@ export interface AuditFacts {
   completed: number
 }
 
-const microTime = (time: number) => `${new Date(time).toISOString().slice(0, -1)}000Z`
+/** Many lines are of the same millisecond. */
+let lastTime = { time: Number.NaN, text: '' }
+
+function microTime(time: number): string {
+  if (lastTime.time !== time) lastTime = { time, text: `${new Date(time).toISOString().slice(0, -1)}000Z` }
+  return lastTime.text
+}
 
 const userOf = ({ username, uid, groups, extra }: UserInfo) => ({
   username,

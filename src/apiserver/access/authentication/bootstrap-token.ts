@@ -16,6 +16,53 @@ export type BootstrapTokenVerdict = { ok: true; user: UserInfo } | { ok: false; 
 
 const refused = (reason: string): BootstrapTokenVerdict => ({ ok: false, reason })
 
+/** What a Secret says; read once for each of its versions, as a storm of joining nodes presents the same token. */
+interface TokenRecord {
+  /** Why it is no token. */
+  wrong?: string
+  secret: string
+  id: string
+  /** Milliseconds since the epoch; absent: never. NaN: it cannot be read. */
+  expiration?: number
+  /** Why it lets nobody in, else as whom. */
+  user: UserInfo | string
+}
+const records = new WeakMap<Secret, TokenRecord>()
+
+function recordOf(object: Secret): TokenRecord {
+  let record = records.get(object)
+  if (!record) {
+    record = readRecord(object)
+    records.set(object, record)
+  }
+  return record
+}
+
+function readRecord(object: Secret): TokenRecord {
+  const value = (key: string) => Buffer.from(object.data?.[key] ?? '', 'base64').toString()
+  const [secret, id] = [value('token-secret'), value('token-id')]
+  const expiration = expirationOf(value('expiration'))
+  const read = { secret, id, ...(expiration !== undefined && { expiration }), user: userOf(id, value) }
+  if (object.metadata.deletionTimestamp)
+    return { ...read, wrong: 'the Secret is deleted and awaiting removal' }
+  if (object.type !== bootstrapTokenType || !object.data)
+    return { ...read, wrong: `the Secret is not of type ${bootstrapTokenType}` }
+  return read
+}
+
+function userOf(id: string, value: (key: string) => string): UserInfo | string {
+  if (value('usage-bootstrap-authentication') !== 'true')
+    return 'not marked usage-bootstrap-authentication=true'
+  const extra = value('auth-extra-groups')
+  const groups = extra === '' ? [] : extra.split(',')
+  const bad = groups.find(group => !groupForm.test(group))
+  if (bad !== undefined) return `auth-extra-groups: ${bad} is not a bootstrap group`
+  return authenticatedUser({
+    username: bootstrapUserPrefix + id,
+    groups: [...new Set([systemGroups.bootstrappers, ...groups])].sort(),
+  })
+}
+
 /**
  * Whether the Secret lets the token in, and as whom. `now` in milliseconds since the epoch. Reasons hold no secret; a
  * refusal is no opinion in Kubernetes, so the client sees 401 like for any unknown token.
@@ -26,25 +73,12 @@ export function judgeBootstrapToken(
   now: number,
 ): BootstrapTokenVerdict {
   if (!object) return refused('no Secret of this token')
-  if (object.metadata.deletionTimestamp) return refused('the Secret is deleted and awaiting removal')
-  if (object.type !== bootstrapTokenType || !object.data)
-    return refused(`the Secret is not of type ${bootstrapTokenType}`)
-  const value = (key: string) => Buffer.from(object.data?.[key] ?? '', 'base64').toString()
-  if (!sameInConstantTime(value('token-secret'), token.secret)) return refused('token-secret differs')
-  if (value('token-id') !== token.id) return refused('token-id differs')
-  if (hasExpired(value('expiration'), now)) return refused('the token has expired')
-  if (value('usage-bootstrap-authentication') !== 'true') {
-    return refused('not marked usage-bootstrap-authentication=true')
-  }
-  const extra = value('auth-extra-groups')
-  const groups = extra === '' ? [] : extra.split(',')
-  const bad = groups.find(group => !groupForm.test(group))
-  if (bad !== undefined) return refused(`auth-extra-groups: ${bad} is not a bootstrap group`)
-  const user = {
-    username: bootstrapUserPrefix + token.id,
-    groups: [...new Set([systemGroups.bootstrappers, ...groups])].sort(),
-  }
-  return { ok: true, user: authenticatedUser(user) }
+  const { wrong, secret, id, expiration, user } = recordOf(object)
+  if (wrong !== undefined) return refused(wrong)
+  if (!sameInConstantTime(secret, token.secret)) return refused('token-secret differs')
+  if (id !== token.id) return refused('token-id differs')
+  if (expiration !== undefined && !(expiration > now)) return refused('the token has expired')
+  return typeof user === 'string' ? refused(user) : { ok: true, user }
 }
 
 /** Compares every character whatever differs first; `expected` has a length that everybody knows. */
@@ -58,11 +92,10 @@ function sameInConstantTime(given: string, expected: string): boolean {
 const rfc3339 =
   /^(\d{4})-(\d\d)-(\d\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
 
-/** No expiration never expires; one that cannot be read has expired. */
-function hasExpired(expiration: string, now: number): boolean {
-  if (expiration === '') return false
+/** Milliseconds since the epoch; undefined: it never expires; NaN: what cannot be read has expired. */
+function expirationOf(expiration: string): number | undefined {
+  if (expiration === '') return undefined
   const [, year, month, day] = rfc3339.exec(expiration) ?? []
   const inMonth = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCMonth()
-  if (year === undefined || inMonth !== Number(month) - 1) return true
-  return !(Date.parse(expiration) > now)
+  return year === undefined || inMonth !== Number(month) - 1 ? Number.NaN : Date.parse(expiration)
 }
