@@ -16,6 +16,8 @@ export interface ApprovalOptions {
   clock: Clock
   random: Random
   log: Log
+  /** How many requests are judged at a time; absent: 5. */
+  workers?: number | undefined
   /** What may be asked for by whom, from the API in this process; absent: by SubjectAccessReviews. */
   askAccess?: AskAccess | undefined
   /** Where policies come from. */

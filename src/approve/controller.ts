@@ -49,12 +49,12 @@ export interface ApprovalController {
 }
 
 /** C-2. */
-const workers = 5
+const defaultWorkers = 5
 /** Of writing one verdict, when others write at the same time. */
 const mostConflicts = 5
 
 export function startApprovalController(options: ApprovalOptions): ApprovalController {
-  const { client, clock, log, cached, askAccess = askingFor(client) } = options
+  const { client, clock, log, cached, workers = defaultWorkers, askAccess = askingFor(client) } = options
   const memory = new RequestMemory()
   const history = new RequestHistoryIndex()
   const queue = startWorkQueue({ name: 'approval', workers, clock, log, process: work, rank })

@@ -33,6 +33,7 @@ export interface CsrControllersOptions {
   certificateLifetimeSeconds: number
   only?: readonly ControllerName[]
   askAccess?: AskAccess
+  workers?: number
   approvalPolicy?: ApprovalPolicy | undefined
   policyFile?: string | undefined
   ledger?: Ledger
@@ -59,6 +60,7 @@ export function startCsrControllers(options: CsrControllersOptions): RunningCont
   const approval = only.includes('approval')
     ? startApprovalController({
         ...shared,
+        workers: options.workers,
         askAccess: options.askAccess,
         followPolicies: followPoliciesOf(options),
         onShadow: counters.shadow,
@@ -79,6 +81,7 @@ export function startCsrControllers(options: CsrControllersOptions): RunningCont
     ? startSigningController({
         ...shared,
         authorities: options.authorities,
+        workers: options.workers,
         certificateLifetimeSeconds: options.certificateLifetimeSeconds,
         longestLifetime: async csr => await approval?.longestLifetime(csr),
         ledger: toldTo(options.ledger ?? noLedger, entry => approval?.certificateIssued(entry)),

@@ -24,6 +24,11 @@ export interface ControllersOptions {
   clock: Clock
   random: Random
   log: Log
+  /**
+   * How many requests are judged, and signed, at a time; absent: 5, as in Kubernetes. Each may wait for a disk, which takes
+   * what waits together in one go.
+   */
+  workers?: number
   /** What may be asked for by whom, from an API in the same process; absent: by SubjectAccessReviews. */
   askAccess?: AskAccess
   /** By signerName: a CA that stays, or a source of one. A signer that is left out signs nothing (C-20). */

@@ -30,6 +30,8 @@ export interface SigningOptions {
   /** Seconds that this certificate may live at most, where a policy says less. What it rejects is signed later. */
   longestLifetime?(csr: CertificateSigningRequest): Promise<number | undefined>
   ledger: Ledger
+  /** How many requests are signed at a time; absent: 5. */
+  workers?: number | undefined
   /** Told after the certificate is in status.certificate. */
   onIssued?(csr: CertificateSigningRequest, leaf: LedgerEntry): void
   onFailed?(csr: CertificateSigningRequest, message: string): void
@@ -46,14 +48,14 @@ export interface SigningController {
 }
 
 /** C-2: five workers a signer in Kubernetes; ours share them. */
-const workers = 5
+const defaultWorkers = 5
 
 type WriteResult = 'written' | 'conflict' | 'gone'
 /** Milliseconds. The event of the conflicting write comes by itself; this is for the case that it already came. */
 const retryAfter = { conflict: 200, gone: undefined, keyAway: 10_000 } as const
 
 export function startSigningController(options: SigningOptions): SigningController {
-  const { client, clock, random, log, cached, authorities, ledger } = options
+  const { client, clock, random, log, cached, authorities, ledger, workers = defaultWorkers } = options
   /** The version each request was written from, until the cache shows the result: not to sign twice. */
   const written = new Map<string, string | undefined>()
   /** Requests that wait for another CA, or for its key; how often they failed until then does not count any more. */
