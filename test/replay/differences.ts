@@ -31,8 +31,8 @@ export const allowed: readonly Allowed[] = [
   },
   {
     n: [56],
-    path: /^answer\.\/v1\/(pods|services)\.subresources\.(attach|binding|ephemeralcontainers|eviction|proxy|resize)$/,
-    because: 'nothing schedules, evicts or resizes pods or proxies to them',
+    path: /^answer\.\/v1\/pods\.subresources\.(binding|ephemeralcontainers|eviction|resize)$/,
+    because: 'nothing schedules, evicts or resizes pods',
   },
   {
     n: [57],

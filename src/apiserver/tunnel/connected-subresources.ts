@@ -12,19 +12,21 @@ const streamed = (kind: string): ConnectedSubresource => ({
   verbs: ['create', 'get'],
 })
 
+const proxied = (kind: string): ConnectedSubresource => ({
+  kind: { group: '', version: 'v1', kind },
+  verbs: ['create', 'delete', 'get', 'patch', 'update'],
+})
+
 const byResource: Readonly<Record<string, Readonly<Record<string, ConnectedSubresource>>>> = {
   pods: {
     attach: streamed('PodAttachOptions'),
     exec: streamed('PodExecOptions'),
     log: { kind: { group: '', version: 'v1', kind: 'Pod' }, verbs: ['get'] },
     portforward: streamed('PodPortForwardOptions'),
+    proxy: proxied('PodProxyOptions'),
   },
-  nodes: {
-    proxy: {
-      kind: { group: '', version: 'v1', kind: 'NodeProxyOptions' },
-      verbs: ['create', 'delete', 'get', 'patch', 'update'],
-    },
-  },
+  services: { proxy: proxied('ServiceProxyOptions') },
+  nodes: { proxy: proxied('NodeProxyOptions') },
 }
 
 /** Those of one resource, by name. */

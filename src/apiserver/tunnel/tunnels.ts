@@ -1,4 +1,4 @@
-/** Requests that lead to a kubelet: pods/log, pods/exec, pods/attach, pods/portforward and nodes/proxy. */
+/** Requests that lead to a kubelet: pods/log, pods/exec, pods/attach, pods/portforward and nodes/proxy; and those that lead nowhere. */
 import type { ApiResponse } from '../../kube/transport.ts'
 import { wantedUpgrade } from '../../kube/upgrade/upgrade-headers.ts'
 import type { Clock } from '../../ports.ts'
@@ -9,6 +9,7 @@ import type { KubeletTrust } from './dial-kubelet.ts'
 import { nodeProxy, proxiedNode, proxiedPath, requireKubeletPort } from './node-proxy.ts'
 import { execLocation, kubeletOf, logLocation, portForwardLocation } from './pod-location.ts'
 import { podLogs } from './pod-logs.ts'
+import { podProxyRefusal, serviceProxyRefusal } from './pod-proxy.ts'
 import type { TunnelMetrics } from './tunnel-metrics.ts'
 import { upgradeTunnel } from './upgrade-tunnel.ts'
 
@@ -35,8 +36,10 @@ export function createTunnels(options: TunnelOptions): Tunnels {
   const { reader, addressTypes, clock, metrics } = options
   const parts = { ask: createAsk(options, clock), clock, metrics }
 
-  function proxy(call: TunnelCall): Promise<ApiResponse> {
+  async function proxy(call: TunnelCall): Promise<ApiResponse> {
     const { request, path } = call
+    if (path.plural === 'pods') throw podProxyRefusal(reader, call)
+    if (path.plural === 'services') throw serviceProxyRefusal(reader, call)
     const node = proxiedNode(path.name)
     const address = kubeletOf(reader, node.name, addressTypes)
     requireKubeletPort(node, address)

@@ -63,6 +63,34 @@ export const trustAndTunnels: Case[] = [
     ],
   },
   {
+    title: 'H-4: pods without an address and services without endpoints are not proxied to',
+    steps: [
+      { method: 'POST', url: pods, body: pod('p'), expect: { status: 201 } },
+      {
+        method: 'GET',
+        url: `${pods}/p/proxy/`,
+        expect: { status: 400, reason: 'BadRequest', message: 'address not allowed' },
+      },
+      {
+        method: 'GET',
+        url: `${pods}/a:b:c:d/proxy/`,
+        expect: { status: 400, reason: 'BadRequest', message: 'invalid pod request "a:b:c:d"' },
+      },
+      { method: 'GET', url: `${pods}/missing/proxy/x`, expect: { status: 404, reason: 'NotFound' } },
+      {
+        method: 'GET',
+        url: '/api/v1/namespaces/$(ns)/services/missing/proxy/',
+        expect: { status: 404, reason: 'NotFound', message: 'services "missing" not found' },
+      },
+      {
+        as: { user: 'jane' },
+        method: 'GET',
+        url: `${pods}/p/proxy/`,
+        expect: { status: 403, reason: 'Forbidden', message: /cannot get resource "pods\/proxy"/ },
+      },
+    ],
+  },
+  {
     title: 'H-4: a node that says no address cannot be reached',
     steps: [
       { method: 'POST', url: nodes, body: node('$(id)'), expect: { status: 201 } },
