@@ -19,6 +19,7 @@ const benchmarks = [
   'fleet.ts',
   'doctor.ts',
   'rollover.ts',
+  'rollover-fleet.ts',
   'dashboard.ts',
 ]
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url))

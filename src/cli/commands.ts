@@ -22,6 +22,7 @@ export const commands: Readonly<Record<string, () => Promise<CommandModule>>> = 
   policy: () => import('./policy/policy.ts'),
   ca: () => import('./ca/ca.ts'),
   trust: () => import('./trust/trust.ts'),
+  simulate: () => import('./simulate.ts'),
   audit: () => import('./audit/audit.ts'),
   renew: () => import('./renew.ts'),
   certs: () => import('./certs.ts'),
