@@ -185,20 +185,20 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
     // Before the Node is looked at: a change while this is judged must bring the request back.
     if (nodeName !== undefined && kindOf(csr) === 'serving') memory.follow(csr.metadata.name, nodeName)
     let facts = factsOf(csr)
-    if (nodeName !== undefined && wantsEvidence(facts)) {
+    let verdict = judge(facts)
+    // Facts as of now: the policy may have changed while the answer was awaited.
+    const judgeAgain = (learned?: Partial<Facts>) => {
+      facts = { ...factsOf(csr), ...learned }
+      verdict = judge(facts)
+    }
+    if (nodeName !== undefined && wantsEvidence(verdict, facts)) {
       await cluster.askSources(facts.policy, nodeName)
-      facts = factsOf(csr)
+      judgeAgain()
     }
-    if (nodeName !== undefined && wantsAttestation(facts)) {
-      const attestation = await readAttestation(options, csr, nodeName, signal)
-      facts = { ...factsOf(csr), attestation }
-    }
-    if (nodeName !== undefined && wantsAccessReview(facts)) {
-      const access = await reviewAccess(askAccess, csr, nodeName, signal)
-      // As of now: the policy may have changed while the answer was awaited.
-      facts = { ...factsOf(csr), access }
-    }
-    const verdict = judge(facts)
+    if (nodeName !== undefined && wantsAttestation(verdict))
+      judgeAgain({ attestation: await readAttestation(options, csr, nodeName, signal) })
+    if (nodeName !== undefined && wantsAccessReview(verdict))
+      judgeAgain({ access: await reviewAccess(askAccess, csr, nodeName, signal) })
     shadows.compare(facts, verdict)
     for (const other of verdict.outcome === 'Wait' ? (verdict.nodes ?? []) : [])
       memory.follow(csr.metadata.name, other)

@@ -136,16 +136,16 @@ function withRequest(facts: Facts): ReadFacts {
 }
 
 /** Whether sources have to be asked before more can be said: a flood of bad requests asks nobody. */
-export function wantsEvidence(facts: Facts): boolean {
-  return Boolean(facts.policy?.evidenceFrom) && judge(facts).reasons[0]?.code === 'EvidenceUnavailable'
+export function wantsEvidence(verdict: Verdict, { policy }: Facts): boolean {
+  return Boolean(policy?.evidenceFrom) && verdict.reasons[0]?.code === 'EvidenceUnavailable'
 }
 
 /** Whether the machine's identity is all that is left to read. */
-export function wantsAttestation(facts: Facts): boolean {
-  return judge(facts).reasons[0]?.code === 'IdentityNotRead'
+export function wantsAttestation(verdict: Verdict): boolean {
+  return verdict.reasons[0]?.code === 'IdentityNotRead'
 }
 
 /** Whether access is all that is left to ask: a flood of bad requests costs no SubjectAccessReview. */
-export function wantsAccessReview(facts: Facts): boolean {
-  return judge(facts).reasons[0]?.code === 'AccessNotReviewed'
+export function wantsAccessReview(verdict: Verdict): boolean {
+  return verdict.reasons[0]?.code === 'AccessNotReviewed'
 }
