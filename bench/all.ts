@@ -12,6 +12,7 @@ const benchmarks = [
   'store.ts',
   'api.ts',
   'certificates.ts',
+  'clear-backlog.ts',
   'stored.ts',
   'old-requests.ts',
   'watches.ts',
