@@ -25,13 +25,14 @@ import { canaryGroup, canaryUser } from '../survey/canary/run-canary.ts'
 import type { CommandIo, ConnectedApi, ConnectionFlags } from './command-io.ts'
 import { addConnectionOptions } from './connect-kubeconfig.ts'
 import { readEvidenceConfig } from './evidence-config.ts'
+import { type HeadFlags, headReceiverOf } from './head-receiver.ts'
 import { lineLog } from './line-log.ts'
 import { type AttestationListen, attestationListen, serveAttestation } from './serve-attestation.ts'
 import { type ListenAddress, listenAddress, serveMetrics } from './serve-metrics.ts'
 import { addSigningOptions, openSigners, type SigningFlags, signingPairs } from './signing-option.ts'
 import { untilStopped } from './until-stopped.ts'
 
-interface ControllerFlags extends ConnectionFlags, SigningFlags {
+interface ControllerFlags extends ConnectionFlags, SigningFlags, HeadFlags {
   rootCaFile?: string
   policy?: string
   certLifetime: string
@@ -40,7 +41,6 @@ interface ControllerFlags extends ConnectionFlags, SigningFlags {
   metricsListen?: ListenAddress
   attestListen?: AttestationListen
   attestFirstUse: boolean
-  decisionLog?: string
   evidenceConfig?: string
   canary?: string
   probeNodes?: string
@@ -63,6 +63,12 @@ export function register(program: Command, io: CommandIo): void {
     )
     .option('--evidence-config <file>', 'webhooks and programs that policies may name as sources of evidence')
     .option('--decision-log <file>', 'keep every decision there in a chain of hashes, see rollcall audit')
+    .option(
+      '--head-webhook <url>',
+      'send each signed head of the decision log there too (https, POST, JSON); needs --head-webhook-ca',
+    )
+    .option('--head-webhook-ca <file>', 'the certificate authority of the receiver, and no other; PEM')
+    .option('--head-webhook-token <file>', 'a bearer token for the receiver, read again for each head')
     .option(
       '--canary <duration>',
       'so often make a request as system:node:rollcall-canary and tell by metrics whether it is approved and signed',
@@ -98,6 +104,7 @@ async function controller(flags: ControllerFlags, io: CommandIo): Promise<void> 
   const rootCertificates =
     flags.rootCaFile === undefined ? '' : await read(flags.rootCaFile, '--root-ca-file')
   const evidenceSources = await readEvidenceSources(flags.evidenceConfig)
+  const headReceiver = await headReceiverOf(flags, { connect: connectUndici, read })
   const certificateLifetimeSeconds = parseCertificateLifetime(flags.certLifetime)
   const only = flags.only === undefined ? clusterControllers : namesOf(flags.only)
   const log = lineLog()
@@ -127,7 +134,7 @@ async function controller(flags: ControllerFlags, io: CommandIo): Promise<void> 
       disk: hostPorts.disk,
       evidenceSources,
       ...(flags.decisionLog !== undefined && {
-        decisionLog: { path: resolve(flags.decisionLog), disk: hostPorts.disk },
+        decisionLog: { path: resolve(flags.decisionLog), disk: hostPorts.disk, headReceiver },
       }),
       log,
       signers: signers.sources,

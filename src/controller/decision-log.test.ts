@@ -3,7 +3,10 @@ import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { Registry } from 'prom-client'
 import { systemDisk } from '../host/disk.ts'
+import type { ApiResponse, Transport } from '../kube/transport.ts'
+import { type KubeEvent, resources } from '../kube/types.ts'
 import type { AuditEntry } from '../survey/audit/audit-entry.ts'
 import { readLogFiles } from '../survey/audit/log-files.ts'
 import { readHeads } from '../survey/audit/publish-head.ts'
@@ -147,3 +150,48 @@ test('a log on a real disk goes on after a crash in the middle of a line', async
     rmSync(folder, { recursive: true })
   }
 })
+
+test(
+  'heads are an Event too, and go to a receiver; one that never answers holds up no decision and is counted',
+  onCluster(async cluster => {
+    const disk = memoryDisk()
+    const metrics = new Registry()
+    const kept: unknown[] = []
+    let answers = true
+    const never = Promise.withResolvers<ApiResponse>()
+    const transport: Transport = {
+      async request({ body }) {
+        if (!answers) return never.promise
+        kept.push(JSON.parse(Buffer.from(body ?? new Uint8Array()).toString()))
+        return { status: 200, headers: {}, body: new Uint8Array() }
+      },
+      closeConnections() {},
+    }
+    const headReceiver = { url: 'https://keeper.example/heads', transport }
+    const running = await cluster.start({ decisionLog: { path, disk, headReceiver }, metrics })
+    await cluster.ask({ by: cluster.bootstrapper, node: 'a' })
+    await cluster.clock.advance(60_000)
+    await calm()
+    const heads = await readHeads(cluster.admin)
+    assert.deepEqual(kept.at(-1), heads[0])
+    const { items } = await cluster.admin.list<KubeEvent>(resources.events, { namespace: 'kube-system' })
+    const told = items.filter(({ reason }) => reason === 'DecisionLogHead')
+    assert.deepEqual(JSON.parse(told.at(-1)?.message ?? ''), heads[0])
+
+    answers = false
+    for (const node of ['b', 'c', 'd']) {
+      const name = await cluster.ask({ by: cluster.bootstrapper, node })
+      assert.equal(await cluster.fate(name), 'Approved AutoApproved, issued')
+      await cluster.clock.advance(60_000)
+      await calm()
+    }
+    const failed = (await metrics.metrics()).match(
+      /rollcall_audit_heads_total\{place="webhook",result="failed"\} (\d+)/,
+    )
+    assert.ok(Number(failed?.[1]) > 0)
+    const stopped = running.stop()
+    await calm()
+    await cluster.clock.advance(2_000)
+    await stopped
+  }),
+)

@@ -7,6 +7,8 @@ import type { CertificateSigningRequest } from '../kube/types.ts'
 import type { Clock } from '../ports.ts'
 import type { AuthoritySource } from '../sign/authority.ts'
 import type { CleaningReason } from '../sign/cleanable.ts'
+import type { HeadResult } from '../survey/audit/head-webhook.ts'
+import { type HeadPlace, headPlaces } from '../survey/audit/start-decision-log.ts'
 import { type CanaryMetrics, canaryMetrics, noCanary } from '../survey/canary/start-canary.ts'
 import { createSurveyMetrics, noSurvey, type SurveyMetrics } from '../survey/metrics.ts'
 import { signerLabel } from '../survey/metrics-requests.ts'
@@ -22,6 +24,8 @@ export interface ControllerMetrics {
   cleaned(reason: CleaningReason): void
   /** A shadow policy was asked beside the policy in force. */
   shadow(comparison: Comparison): void
+  /** What became of a head of the decision log at a place where it is kept. */
+  head(place: HeadPlace, result: HeadResult): void
   /** These controllers run in this process from now on; none: it does not lead any more. */
   running(names: readonly ControllerName[]): void
   survey: SurveyMetrics
@@ -36,6 +40,7 @@ export const noMetrics: ControllerMetrics = {
   capped() {},
   cleaned() {},
   shadow() {},
+  head() {},
   running() {},
   survey: noSurvey,
   canary: noCanary,
@@ -73,6 +78,7 @@ export function controllerMetrics(options: ControllerMetricsOptions): Controller
     ...countDecisions(options),
     cleaned: countCleaned(options.registry),
     shadow: countShadow(options.registry),
+    head: countHeads(options.registry),
     running: registerRunning(options),
     survey: createSurveyMetrics(options.registry, options.clock, knownRefusals),
     canary: canaryMetrics(options.registry),
@@ -141,6 +147,19 @@ function countCleaned(registry: Registry): ControllerMetrics['cleaned'] {
   })
   for (const state of Object.values(cleanedStates)) counter.inc({ state }, 0)
   return reason => counter.inc({ state: cleanedStates[reason] })
+}
+
+function countHeads(registry: Registry): ControllerMetrics['head'] {
+  const counter = new Counter({
+    name: 'rollcall_audit_heads_total',
+    help: 'Heads of the decision log by where they are kept and what became of them; failed counts tries, dropped what is never sent.',
+    labelNames: ['place', 'result'],
+    registers: [registry],
+  })
+  for (const place of headPlaces)
+    for (const result of ['sent', 'failed', ...(place === 'webhook' ? ['dropped'] : [])])
+      counter.inc({ place, result }, 0)
+  return (place, result) => counter.inc({ place, result })
 }
 
 /** Labels are outcomes, so there are at most 36 series. */

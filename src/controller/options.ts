@@ -57,7 +57,7 @@ export interface ControllersOptions {
   /** Where a policy file, and the inventory file of a policy, are read from. */
   disk?: Pick<Disk, 'read'>
   /** Keeps every decision in a hash-chained file before it takes effect; absent: decisions are told to the log alone. */
-  decisionLog?: Pick<StartDecisionLog, 'path' | 'disk'> | undefined
+  decisionLog?: Pick<StartDecisionLog, 'path' | 'disk' | 'headReceiver'> | undefined
   /** Where counters are registered; absent: none. */
   metrics?: Registry
   /** Writes conditions about their certificates onto Nodes, by `issued`; absent: none. */

@@ -77,10 +77,18 @@ function startAll(options: ControllersOptions & CsrControllersOptions): RunningC
   }
 }
 
-function startDecisions(options: ControllersOptions): RunningDecisionLog | undefined {
+function startDecisions(
+  options: ControllersOptions & Pick<CsrControllersOptions, 'counters'>,
+): RunningDecisionLog | undefined {
   const { decisionLog, leaderElection } = options
   if (!decisionLog) return undefined
-  return startDecisionLog({ ...options, ...decisionLog, writer: leaderElection?.identity ?? 'rollcall' })
+  const { head } = options.counters
+  return startDecisionLog({
+    ...options,
+    ...decisionLog,
+    onHead: head,
+    writer: leaderElection?.identity ?? 'rollcall',
+  })
 }
 
 function authoritiesOf(signers: ControllersOptions['signers']): Record<string, AuthoritySource> {

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { hasCode } from '../../errors.ts'
+import { generateSigner } from '../../keys/private-key.ts'
+import { resources } from '../../kube/types.ts'
+import { readHeads } from '../../survey/audit/publish-head.ts'
+import { headLease, type SignedHead, signHead } from '../../survey/audit/signed-head.ts'
 import { runCommand } from '../../testing/command-run.ts'
 import { type ControlledCluster, onCluster } from '../../testing/controlled-cluster.ts'
 import { memoryDisk } from '../../testing/memory-disk.ts'
+import { seededRandom } from '../../testing/seeded-random.ts'
 import { register } from './audit.ts'
 
 const log = '/d/decisions.log'
@@ -81,5 +86,44 @@ test(
     const tail = await audit(cluster, 'tail', '--log', log, '-n', '1')
     assert.match(tail.stdout, /\n4 .*SansProven/)
     await assert.rejects(audit(cluster, 'find', '--log', log), error => hasCode(error, 'USAGE'))
+  }),
+)
+
+/** The heads of the Lease as a receiver would have appended them. */
+async function keepHeads({ admin, disk }: Decided, file: string): Promise<SignedHead[]> {
+  const heads = await readHeads(admin)
+  disk.files.set(file, Buffer.from(heads.map(head => `${JSON.stringify(head)}\n`).join('')))
+  return heads
+}
+
+test(
+  'verify --heads finds what was cut off of log and Lease alike, and tells lines and keys that do not fit',
+  afterDecisions(async cluster => {
+    const { disk, admin } = cluster
+    const [head] = await keepHeads(cluster, '/kept')
+    assert.ok(head)
+    const verify = (...words: string[]) =>
+      audit(cluster, 'verify', '--log', log, '--heads', '/kept', ...words)
+    assert.equal((await verify('--offline')).exitCode, 0)
+    const text = (disk.files.get(log) ?? '').toString()
+    disk.files.set(log, Buffer.from(`${text.split('\n').slice(0, 3).join('\n')}\n`))
+    await admin.delete(resources.leases, headLease)
+    assert.equal((await audit(cluster, 'verify', '--log', log)).exitCode, 4, 'nobody knows')
+    const cut = await verify()
+    assert.deepEqual([cut.exitCode, /WRONG: entries 4 to 4 are missing/.test(cut.stdout)], [3, true])
+    disk.files.set(log, Buffer.from(text))
+    // Whoever may write to the receiver adds what he likes, but has another key.
+    const forger = generateSigner('Ed25519', seededRandom(9))
+    const forged = await signHead({ ...head, hash: '0'.repeat(64) }, head.time, forger)
+    disk.files.set('/kept', Buffer.from(`${JSON.stringify(head)}\nhello\n${JSON.stringify(forged)}\n`))
+    const both = await verify()
+    assert.equal(both.exitCode, 3)
+    assert.match(both.stdout, /unchecked line 2 of \/kept, which is no head\n/)
+    assert.match(both.stdout, /unchecked chain [0-9a-f]{16}, whose heads are signed by 2 keys/)
+    const key = /head 4 of .*signed by key ([0-9a-f]{64})/.exec((await verify('--offline')).stdout)?.[1]
+    assert.ok(key !== undefined)
+    await assert.rejects(audit(cluster, 'verify', '--log', log, '--heads', '/no'), error =>
+      hasCode(error, 'USAGE'),
+    )
   }),
 )

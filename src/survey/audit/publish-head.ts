@@ -1,4 +1,4 @@
-/** Signs the head of the decision log each minute and writes it where others keep it: annotations of a Lease. */
+/** Signs the head of the decision log each minute and writes it to annotations of a Lease. */
 import type { Signer } from '../../keys/signer.ts'
 import { isStatus, type KubeClient } from '../../kube/client.ts'
 import { formatTime } from '../../kube/time-format.ts'
@@ -21,6 +21,10 @@ export interface HeadPublisherOptions {
   /** The controller's key. */
   signer: Signer
   position(): ChainPosition
+  /** Told each head once, when it is signed. */
+  onHead?(head: SignedHead): void
+  /** Told what became of each try to write it to the Lease. */
+  onResult?(result: 'sent' | 'failed'): void
 }
 
 /** Milliseconds between two heads. */
@@ -30,17 +34,24 @@ const mostEarlier = 8
 
 /** Publishes at once, each minute, and when it is stopped; a head that is published already is not written again. */
 export function startHeadPublisher(options: HeadPublisherOptions): { stop(): Promise<void> } {
-  const { clock, log, position } = options
+  const { clock, log, position, signer, onHead, onResult } = options
   const stopping = new AbortController()
-  let published = ''
+  let signed: SignedHead | undefined
+  let written = ''
 
   async function publish(): Promise<void> {
     const head = position()
-    if (head.hash === published) return
     try {
-      await writeHead(options, await signHead(head, formatTime(clock.now()), options.signer))
-      published = head.hash
+      if (head.hash !== signed?.hash) {
+        signed = await signHead(head, formatTime(clock.now()), signer)
+        onHead?.(signed)
+      }
+      if (signed.hash === written) return
+      await writeHead(options, signed)
+      written = signed.hash
+      onResult?.('sent')
     } catch (error) {
+      onResult?.('failed')
       log.warn('the head of the decision log cannot be published', { seq: head.seq, error: String(error) })
     }
   }

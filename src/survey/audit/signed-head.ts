@@ -17,6 +17,8 @@ export interface SignedHead extends ChainPosition {
 /** Annotations of the Lease: the newest head, and the last ones of the chains before it (a JSON list, newest first). */
 export const headAnnotation = 'rollcall.dev/audit-head'
 export const earlierHeadsAnnotation = 'rollcall.dev/audit-earlier-heads'
+/** Reason of the Events about the Lease; their message is the head, JSON. */
+export const headEvent = 'DecisionLogHead'
 export const headLease = { namespace: 'kube-system', name: 'rollcall-audit' }
 
 /** What is signed: nothing that is signed with this key for another purpose begins so. */
@@ -55,6 +57,24 @@ export function publishedHeads(annotations: Readonly<Record<string, string>> = {
   const newest = parsed(annotations[headAnnotation])
   const earlier = parsed(annotations[earlierHeadsAnnotation])
   return [newest, ...(Array.isArray(earlier) ? earlier : [])].filter(isHead)
+}
+
+/**
+ * The heads that somebody else kept, a JSON object a line, in any order; and the numbers of the lines that are none. The
+ * newest first.
+ */
+export function keptHeads(text: string): { heads: SignedHead[]; others: number[] } {
+  const lines = text
+    .split('\n')
+    .map((line, index) => ({ number: index + 1, value: parsed(line.trim() || undefined) }))
+  const heads = lines.flatMap(({ value }) => (isHead(value) ? [value] : []))
+  const blank = text.split('\n').map(line => line.trim() === '')
+  return {
+    heads: heads.sort((a, b) => b.seq - a.seq),
+    others: lines
+      .filter(({ number, value }) => !isHead(value) && !blank[number - 1])
+      .map(({ number }) => number),
+  }
 }
 
 function parsed(text: string | undefined): unknown {

@@ -1,13 +1,16 @@
-/** The decision log of a process that leads: opened when it begins, its head published while it runs. */
+/** The decision log of a process that leads: opened when it begins, its head published while it runs: Lease, Event, webhook. */
 import type { KubeClient } from '../../kube/client.ts'
+import { createEventRecorder } from '../../kube/event-recorder.ts'
+import type { Lease } from '../../kube/types.ts'
 import type { Clock, Disk, Log, Random } from '../../ports.ts'
 import type { AuditedDecision } from './audit-entry.ts'
 import { type DecisionLog, type LogDisk, openDecisionLog } from './decision-log.ts'
 import { openHeadKey } from './head-key.ts'
+import { type HeadReceiver, type HeadResult, type HeadWebhook, startHeadWebhook } from './head-webhook.ts'
 import { readLogFiles } from './log-files.ts'
 import { readHeads, startHeadPublisher } from './publish-head.ts'
 import { RepeatedRefusals } from './repeated-refusals.ts'
-import type { SignedHead } from './signed-head.ts'
+import { headEvent, headLease, type SignedHead } from './signed-head.ts'
 import { verifyAgainst } from './verify-log.ts'
 
 export interface StartDecisionLog {
@@ -19,7 +22,14 @@ export interface StartDecisionLog {
   disk: LogDisk & Pick<Disk, 'write'>
   /** Who writes, as the Lease names it. */
   writer: string
+  /** Where heads are sent besides; absent: nowhere. */
+  headReceiver?: HeadReceiver | undefined
+  /** Told what became of a head at a place where it is kept. */
+  onHead?(place: HeadPlace, result: HeadResult): void
 }
+
+export const headPlaces = ['lease', 'webhook'] as const
+export type HeadPlace = (typeof headPlaces)[number]
 
 export interface RunningDecisionLog {
   /**
@@ -35,6 +45,8 @@ export function startDecisionLog(options: StartDecisionLog): RunningDecisionLog 
   const { client, clock, log, path, disk, random } = options
   let publisher: { stop(): Promise<void> } | undefined
   let stopped = false
+  const events = createEventRecorder({ client, clock, log, component: 'rollcall-controller' })
+  const webhook = webhookOf(options)
   const refusals = new RepeatedRefusals()
   let opening = open()
   // Whoever records is told.
@@ -50,7 +62,19 @@ export function startDecisionLog(options: StartDecisionLog): RunningDecisionLog 
     const published = newest && { chain: newest.chain, seq: newest.seq, hash: newest.hash }
     const opened = await openDecisionLog({ ...options, published })
     const signer = await openHeadKey(path, disk, random)
-    if (!stopped) publisher = startHeadPublisher({ client, clock, log, signer, position: opened.position })
+    if (!stopped)
+      publisher = startHeadPublisher({
+        client,
+        clock,
+        log,
+        signer,
+        position: opened.position,
+        onHead(head) {
+          events.record(leaseObject, 'Normal', headEvent, JSON.stringify(head))
+          webhook?.push(head)
+        },
+        onResult: result => options.onHead?.('lease', result),
+      })
     return opened
   }
 
@@ -89,6 +113,17 @@ export function startDecisionLog(options: StartDecisionLog): RunningDecisionLog 
       stopped = true
       await opening.catch(() => undefined)
       await publisher?.stop()
+      await Promise.all([webhook?.stop(), events.flush()])
     },
   }
+}
+
+/** What the Events are about. */
+const leaseObject: Lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: headLease }
+
+function webhookOf(options: StartDecisionLog): HeadWebhook | undefined {
+  const { headReceiver: receiver, onHead } = options
+  return (
+    receiver && startHeadWebhook({ ...options, receiver, onResult: result => onHead?.('webhook', result) })
+  )
 }
