@@ -13,6 +13,8 @@ export interface ReportStyle {
 
 /** Objects named without `-o wide`. */
 const shownObjects = 5
+/** Checks that could not be made; beyond that hardly anything could be read, and why is what counts. */
+const shownSkips = 40
 
 export function formatReport(report: Report, style: ReportStyle): string {
   const { subject, at, findings } = report
@@ -69,7 +71,9 @@ function formatSummary({ findings, explained, checks, missing }: Report, style: 
     ],
     ...(symptoms ? [['explained', symptoms]] : []),
     ['checks', `${of('OK').length} OK, ${of('SKIP').length} SKIP, ${of('NOT_ASKED').length} not asked`],
-    ...checkLines('SKIP', of('SKIP')),
+    ...(style.wide || of('SKIP').length <= shownSkips
+      ? checkLines('SKIP', of('SKIP'))
+      : [['SKIP', `${of('SKIP').length} checks, which -o wide names: they lack what stands below`]]),
     ...(style.wide ? checkLines('not asked', of('NOT_ASKED')) : []),
     ...missingLines(
       missing.filter(({ status }) => style.wide || status === 'forbidden' || status === 'failed'),

@@ -8,6 +8,7 @@ import { derOf, type ExaminedCluster, startExaminedCluster } from '../doctor/tes
 import { RollcallError } from '../errors.ts'
 import { systemDisk } from '../host/disk.ts'
 import { systemMachine } from '../host/machine.ts'
+import { systemSpawn } from '../host/spawn.ts'
 import { resources } from '../kube/types.ts'
 import { connectUndici } from '../kube/undici-transport.ts'
 import { runCommand } from '../testing/command-run.ts'
@@ -34,6 +35,8 @@ const ports = {
   machine: systemMachine,
   random: seededRandom(9),
   connect: connectUndici,
+  spawn: systemSpawn,
+  environment: {},
   lookAtTls: async (where: { host: string; port: number }) => ({
     ...where,
     chain: derOf(cluster.serves.chain),
@@ -53,7 +56,11 @@ test('nothing found, but not everything could be looked at: exit 4, and it says 
   const run = (program: Command, io: CommandIo) => register(program, io, ports)
   const { stdout, exitCode } = await runCommand(run, client, cluster.clock, 'doctor')
   assert.equal(exitCode, 4)
-  assert.match(stdout, /^SKIP +A01 A03 A04 A05 A06, for lack of bootstrapTokens$/m)
+  assert.match(stdout, /^INFO Z04 /m)
+  assert.match(stdout, /^found +nothing$/m)
+  assert.match(stdout, /^SKIP +\d\d checks, which -o wide names/m)
+  const wide = await runCommand(run, client, cluster.clock, 'doctor', '-o', 'wide')
+  assert.match(wide.stdout, /^SKIP +A01 A03 A04 A05 A06, for lack of bootstrapTokens$/m)
   assert.match(stdout, / bootstrapTokens forbidden: secrets is forbidden: User "nobody"/m)
 })
 

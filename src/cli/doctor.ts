@@ -6,6 +6,7 @@ import { checkPages } from '../doctor/check-page.ts'
 import { diagnose, exitCodeOf, type Report } from '../doctor/diagnose.ts'
 import { gatherCluster } from '../doctor/gather/gather-cluster.ts'
 import { gatherNode, type NodeFiles } from '../doctor/gather/gather-node.ts'
+import { readLogs } from '../doctor/gather/logs.ts'
 import type { Machine } from '../doctor/gather/machine.ts'
 import type { LookAtTls } from '../doctor/gather/ports.ts'
 import { checksTold } from '../doctor/log-lines.ts'
@@ -13,11 +14,13 @@ import { RollcallError, systemCode } from '../errors.ts'
 import { systemDisk } from '../host/disk.ts'
 import { systemMachine } from '../host/machine.ts'
 import { systemRandom } from '../host/random.ts'
+import { systemSpawn } from '../host/spawn.ts'
+import { parsePin } from '../join/discovery/parse-pin.ts'
 import { createClient } from '../kube/client.ts'
 import { connectHttps } from '../kube/https-transport.ts'
 import { impersonating } from '../kube/impersonating-transport.ts'
 import type { Connect } from '../kube/transport.ts'
-import type { Disk, Random } from '../ports.ts'
+import type { Disk, Random, Spawn } from '../ports.ts'
 import { canaryGroup, canaryUser } from '../survey/canary/run-canary.ts'
 import type { CommandIo, ConnectionFlags } from './command-io.ts'
 import { addConnectionOptions } from './connect-kubeconfig.ts'
@@ -31,6 +34,10 @@ export interface DoctorPorts {
   machine: Machine
   connect: Connect
   lookAtTls: LookAtTls
+  /** Runs credential plugins of kubeconfigs. */
+  spawn: Spawn
+  /** What they inherit. */
+  environment: Readonly<Record<string, string>>
 }
 
 const systemPorts: DoctorPorts = {
@@ -39,7 +46,17 @@ const systemPorts: DoctorPorts = {
   machine: systemMachine,
   connect: connectHttps,
   lookAtTls,
+  spawn: systemSpawn,
+  environment: Object.fromEntries(
+    Object.entries(process.env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  ),
 }
+
+/** For `doctor`, `collect` and `node`. */
+const logOption = [
+  '--log <file...>',
+  'also look at the lines about certificates in these logs; - is stdin, e.g. journalctl -u kubelet | …',
+] as const
 
 interface DoctorFlags extends ConnectionFlags {
   output: OutputFormat
@@ -47,6 +64,7 @@ interface DoctorFlags extends ConnectionFlags {
   canary?: boolean
   bundle?: string
   node?: string
+  log?: string[]
 }
 
 export function register(program: Command, io: CommandIo, ports: DoctorPorts = systemPorts): void {
@@ -65,9 +83,10 @@ export function register(program: Command, io: CommandIo, ports: DoctorPorts = s
     )
     .option('--node <name>', 'only what is found for this node')
     .option('--bundle <file>', 'look at a bundle of `doctor collect` in place of a cluster')
+    .option(...logOption)
   addOutputOption(addConnectionOptions(doctor)).action(async (flags: DoctorFlags) => {
     const report = flags.bundle
-      ? await reportOfBundle(flags.bundle, flags.node, ports)
+      ? await reportOfBundle(flags.bundle, flags, ports)
       : await reportOfCluster(io, flags, ports)
     show(io, flags.output, report)
   })
@@ -87,7 +106,8 @@ function registerCollect(doctor: Command, io: CommandIo, ports: DoctorPorts): vo
     .description('write what the doctor looks at to a file, without keys and tokens, to look at elsewhere')
     .requiredOption('-f, --file <file>', 'the file to write')
     .option('--probe', 'also look at what each node serves on the port of its kubelet')
-  addConnectionOptions(command).action(async (flags: ConnectionFlags & { file: string; probe?: boolean }) => {
+    .option(...logOption)
+  addConnectionOptions(command).action(async (flags: CollectFlags) => {
     const { server, artifacts, now } = await gather(io, flags, ports)
     const text = encodeBundle(server, artifacts, now)
     await ports.disk.write(flags.file, text, { mode: 0o600 })
@@ -114,6 +134,13 @@ function registerNode(doctor: Command, io: CommandIo, ports: DoctorPorts): void 
     .option('--kubelet-flags <file>', "kubeadm's flags of the kubelet", '/var/lib/kubelet/kubeadm-flags.env')
     .option('--signing-cert <file>', 'what the signer on this node signs with', '/etc/kubernetes/pki/ca.crt')
     .option('--signing-key <file>', 'the key that belongs to it', '/etc/kubernetes/pki/ca.key')
+    .option(
+      '--discovery-ca-pin <sha256:hex>',
+      'the CA pin that it joins by; may be repeated',
+      (text: string, before: string[]) => [...before, parsePin(text)],
+      [],
+    )
+    .option(...logOption)
   addOutputOption(command).action(async ({ output, ...flags }: NodeFlags) => {
     const files: NodeFiles = {
       certDirectory: flags.certDir,
@@ -122,8 +149,12 @@ function registerNode(doctor: Command, io: CommandIo, ports: DoctorPorts): void 
       kubeletConfig: flags.config,
       kubeletFlags: flags.kubeletFlags,
       signing: { certificate: flags.signingCert, key: flags.signingKey },
+      pins: flags.discoveryCaPin,
+      ...(flags.log && { logs: flags.log }),
     }
-    const artifacts = await gatherNode(files, ports)
+    const { spawn, environment } = ports
+    const plugins = { spawn, environment, clock: io.clock }
+    const artifacts = await gatherNode(files, { ...ports, plugins })
     show(io, output, diagnose(`the node with ${flags.certDir}`, artifacts, io.clock.now(), allChecks))
   })
 }
@@ -150,6 +181,12 @@ function registerExplain(doctor: Command, io: CommandIo): void {
     })
 }
 
+interface CollectFlags extends ConnectionFlags {
+  file: string
+  probe?: boolean
+  log?: string[]
+}
+
 interface NodeFlags {
   output: OutputFormat
   certDir: string
@@ -159,12 +196,14 @@ interface NodeFlags {
   kubeletFlags: string
   signingCert: string
   signingKey: string
+  discoveryCaPin: string[]
+  log?: string[]
 }
 
 async function gather(
   io: CommandIo,
-  flags: ConnectionFlags & { probe?: boolean; canary?: boolean },
-  { lookAtTls, random }: DoctorPorts,
+  flags: ConnectionFlags & { probe?: boolean; canary?: boolean; log?: string[] },
+  { lookAtTls, random, disk }: DoctorPorts,
 ) {
   return withApi(io, flags, async ({ client, server, certificate, transport }) => {
     const asNode = transport && createClient(impersonating(transport, canaryUser, canaryGroup))
@@ -176,6 +215,7 @@ async function gather(
       ...(certificate && { ownCertificate: certificate }),
     }
     const artifacts = await gatherCluster(target, { clock: io.clock, lookAtTls })
+    if (flags.log) artifacts.logLines = await readLogs(flags.log, disk)
     return { server, artifacts, now: io.clock.now() }
   })
 }
@@ -187,7 +227,7 @@ async function reportOfCluster(io: CommandIo, flags: DoctorFlags, ports: DoctorP
 
 async function reportOfBundle(
   file: string,
-  node: string | undefined,
+  { node, log }: Pick<DoctorFlags, 'node' | 'log'>,
   { disk }: DoctorPorts,
 ): Promise<Report> {
   const bytes = await disk.read(file).catch(cause => {
@@ -195,5 +235,6 @@ async function reportOfBundle(
     throw new RollcallError('USAGE', `--bundle: ${file} cannot be read: ${why}`, { file }, { cause })
   })
   const { subject, artifacts, gatheredAt } = decodeBundle(new TextDecoder().decode(bytes))
+  if (log) artifacts.logLines = await readLogs(log, disk)
   return diagnose(subject, artifacts, Date.parse(gatheredAt), allChecks, node)
 }

@@ -75,6 +75,18 @@ export interface ApiReach {
   failure?: string
 }
 
+/** What the API answered to the first question, GET /version. */
+export interface ApiAnswer {
+  server: string
+  /** gitVersion; absent where it may not be read. */
+  version?: string
+  /**
+   * Why nothing more was asked. `silent`: no answer; `strange`: not that of a Kubernetes API; `untrusted`: by the CA of
+   * our kubeconfig; `refused`: our credential.
+   */
+  trouble?: { kind: 'silent' | 'strange' | 'untrusted' | 'refused'; message: string }
+}
+
 export interface NodeProbe extends Served {
   node: string
 }
@@ -185,6 +197,69 @@ export interface BootstrapAttempt {
   message: string
 }
 
+/** Who may update approvals, and for which of the two signers of kubelets he may approve. */
+export interface Approver {
+  /** `User x`, `Group y`, `ServiceAccount ns/z`. */
+  subject: string
+  role: string
+  binding: string
+  signers: string[]
+}
+
+/** A CARotation, as far as people look at it. Times in RFC 3339. */
+export interface RotationFacts {
+  name: string
+  role: string
+  from: number
+  to: number
+  phase: string
+  begun: string
+  paused?: { since: string; reason: string }
+}
+
+/** A MachineConfigPool of OpenShift that is paused and has not what was rendered for it. */
+export interface PausedPool {
+  name: string
+  wanted: string
+  current: string
+}
+
+/** Pods that run since before the newest CA of the published bundle was made. Times in RFC 3339. */
+export interface PodsBeforeCa {
+  notBefore: string
+  pods: { namespace: string; name: string; started: string }[]
+}
+
+/** Ids of the keys that verify tokens of service accounts, and of those that signed the tokens in Secrets. */
+export interface TokenKeys {
+  keyIds: string[]
+  /** `NAMESPACE/NAME` of the Secret. */
+  tokens: { secret: string; keyId: string }[]
+}
+
+/** The pins that a node joins by, in lower-case hexadecimal, and the CAs (PEM) that cluster-info tells anybody. */
+export interface JoinPins {
+  server: string
+  pins: string[]
+  certificateAuthority: string
+}
+
+/** The exec plugin of a kubeconfig on the node, after it was run. */
+export interface ExecPlugin {
+  /** Of the kubeconfig. */
+  path: string
+  command: string
+  failure?: string
+}
+
+/** A line of a log that tells something about certificates. */
+export interface LogLine {
+  file: string
+  /** RFC 3339; absent where the line does not say it in full. */
+  at?: string
+  text: string
+}
+
 /** Something that may not be read, and what was answered. */
 export interface Refusal {
   artifact: string
@@ -212,6 +287,7 @@ export interface Artifacts {
   apiServing: Served
   /** Whether there was a TLS handshake with the API server at all. */
   apiReach: ApiReach
+  apiAnswer: ApiAnswer
   probes: NodeProbe[]
   /** How a request that proves approver and signer ended. */
   canary: CanaryOutcome
@@ -233,6 +309,16 @@ export interface Artifacts {
   signingFiles: SigningFiles
   nodeName: NodeName
   diskSpace: DiskSpace
+  approvers: Approver[]
+  rotations: RotationFacts[]
+  pausedPools: PausedPool[]
+  /** Absent where the published bundle holds one CA. */
+  podsBeforeCa: PodsBeforeCa
+  tokenKeys: TokenKeys
+  joinPins: JoinPins
+  execPlugins: ExecPlugin[]
+  /** Of the logs that the doctor was given. */
+  logLines: LogLine[]
   /** What of the above may not be read. */
   refusals: Refusal[]
 }
@@ -255,6 +341,7 @@ export const artifactNames = [
   'requesterAccess',
   'apiServing',
   'apiReach',
+  'apiAnswer',
   'probes',
   'canary',
   'apiServers',
@@ -271,6 +358,14 @@ export const artifactNames = [
   'signingFiles',
   'nodeName',
   'diskSpace',
+  'approvers',
+  'rotations',
+  'pausedPools',
+  'podsBeforeCa',
+  'tokenKeys',
+  'joinPins',
+  'execPlugins',
+  'logLines',
   'refusals',
 ] as const satisfies readonly ArtifactName[]
 

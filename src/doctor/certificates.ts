@@ -40,6 +40,9 @@ export function describe({ subject, notBefore, notAfter }: Certificate): string 
 }
 
 /** Share of its life that is over at `now` (milliseconds since the epoch): 0 to 1, beyond where it has expired. */
-export function usedLife({ notBefore, notAfter }: Certificate, now: number): number {
+export function usedLife(
+  { notBefore, notAfter }: Pick<Certificate, 'notBefore' | 'notAfter'>,
+  now: number,
+): number {
   return (now - notBefore) / (notAfter - notBefore)
 }

@@ -7,7 +7,7 @@ import { signingAuthority } from '../testing/signing-authority.ts'
 import { allChecks } from './all-checks.ts'
 import type { CalledServer } from './artifacts.ts'
 import { diagnose } from './diagnose.ts'
-import { type ExaminedCluster, onFleet, serverCertificate } from './testing/examined-cluster.ts'
+import { type ExaminedCluster, judged, onFleet, serverCertificate } from './testing/examined-cluster.ts'
 
 const good = [
   '--enable-bootstrap-token-auth=true',
@@ -65,22 +65,52 @@ test(
   }),
 )
 
+/** Two API servers at addresses of their own. */
+async function twoServers(cluster: ExaminedCluster): Promise<void> {
+  const slice: KubeObject & object = {
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: {
+      name: 'kubernetes',
+      namespace: 'default',
+      labels: { 'kubernetes.io/service-name': 'kubernetes' },
+    },
+    ...{ addressType: 'IPv4', endpoints: [{ addresses: ['10.0.0.1'] }, { addresses: ['10.0.0.2'] }] },
+    ...{ ports: [{ name: 'https', port: 6443, protocol: 'TCP' }] },
+  }
+  await cluster.admin.create(endpointSlices, slice)
+}
+
+test(
+  'A14: a proxy ends TLS before the API servers',
+  onFleet(async cluster => {
+    const proxy = await signingAuthority(cluster.clock.now(), 95)
+    await twoServers(cluster)
+    cluster.serves.at.set('10.0.0.1', cluster.serves.chain).set('10.0.0.2', cluster.serves.chain)
+    const { clock } = cluster
+    cluster.serves.chain = await serverCertificate({ ca: proxy, clock }, { dnsNames: ['cluster.example'] })
+    const report = await cluster.finds('A14')
+    assert.deepEqual(report.explained, [{ id: 'I01', by: 'A14', count: 1 }])
+  }),
+)
+
+test(
+  'G09: an API server older than the fix, recorded',
+  onFleet(async cluster => {
+    const artifacts = await cluster.gather()
+    const of = (version: string) =>
+      cluster.judge({ ...artifacts, apiAnswer: { status: 'ok', value: { server: 'https://x', version } } })
+    for (const version of ['v1.26.1', 'v1.25.16', 'v1.9.0+k3s1']) judged(of(version), 'G09')
+    for (const version of ['v1.26.2', 'v1.27.0', 'v1.36.0-eks-1', 'v2.0.0', 'odd'])
+      assert.deepEqual(of(version).findings, [], version)
+  }),
+)
+
 test(
   'I12: one of two API servers has another CA',
   onFleet(async cluster => {
     const other = await signingAuthority(cluster.clock.now(), 91)
-    const slice: KubeObject & object = {
-      apiVersion: 'discovery.k8s.io/v1',
-      kind: 'EndpointSlice',
-      metadata: {
-        name: 'kubernetes',
-        namespace: 'default',
-        labels: { 'kubernetes.io/service-name': 'kubernetes' },
-      },
-      ...{ addressType: 'IPv4', endpoints: [{ addresses: ['10.0.0.1'] }, { addresses: ['10.0.0.2'] }] },
-      ...{ ports: [{ name: 'https', port: 6443, protocol: 'TCP' }] },
-    }
-    await cluster.admin.create(endpointSlices, slice)
+    await twoServers(cluster)
     cluster.serves.at.set('10.0.0.1', cluster.serves.chain).set('10.0.0.2', cluster.serves.chain)
     assert.deepEqual((await cluster.examine()).findings, [])
     const { clock } = cluster

@@ -1,6 +1,7 @@
 /** What programs write to their logs when certificates fail them, and the diagnoses to look at. */
 import { allChecks } from './all-checks.ts'
 import type { Check } from './check.ts'
+import { logPatterns } from './log-patterns.ts'
 
 /** Texts of Kubernetes 1.36 and of Go's TLS; the first that is in the line counts. */
 const lines: readonly [RegExp, string][] = [
@@ -46,6 +47,17 @@ const lines: readonly [RegExp, string][] = [
   ],
   [/configmap "?kube-root-ca.crt"? not found/i, 'I03'],
   [/no such host/i, 'C06 A12'],
+  [logPatterns.B06, 'B06'],
+  [logPatterns.B07, 'B07'],
+  [logPatterns.B08, 'B08'],
+  [logPatterns.B09, 'B09'],
+  [logPatterns.C12, 'C12'],
+  [logPatterns.C13, 'C13'],
+  [logPatterns.C14, 'C14'],
+  [/none of the \d+ CAs in kube-public\/cluster-info is pinned|is not pinned/i, 'A09'],
+  [/exec: executable|unable to load a client to request certificates/i, 'A17'],
+  [/invalid signature, no keys found|error in cryptographic primitive/i, 'I17'],
+  [logPatterns.unauthorized, 'E11 E14 E16 A01'],
 ]
 
 /** The checks to look at for a line of a log, the likeliest first; none where the line is not known. */

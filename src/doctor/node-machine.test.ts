@@ -1,8 +1,9 @@
 /** What a node is called, what its disk and its token say; on real files, against the real API. */
 import assert from 'node:assert/strict'
-import { writeFile } from 'node:fs/promises'
+import { chmod, writeFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { serve } from '../apiserver/http/server.ts'
+import { publishClusterInfo } from '../cluster/cluster-info.ts'
 import { Secret } from '../keys/secret.ts'
 import { issueCertificate } from '../keys/self-signed.ts'
 import { encodeKubeconfig } from '../kube/encode-kubeconfig.ts'
@@ -12,6 +13,8 @@ import { calm } from '../testing/controlled-cluster.ts'
 import { seededRandom } from '../testing/seeded-random.ts'
 import { signingAuthority } from '../testing/signing-authority.ts'
 import { startBootstrapSigner } from '../trust/bootstrap-signer.ts'
+import { type Certificate, parseCertificatesPem } from '../x509/certificate.ts'
+import { sha256Hex } from '../x509/fingerprint.ts'
 import { nameOf } from '../x509/name.ts'
 import { oids } from '../x509/oid.ts'
 import { allChecks } from './all-checks.ts'
@@ -92,6 +95,62 @@ test(
     })
   }),
 )
+
+test(
+  'A09: a pin of the CA before, which the agent refuses as well',
+  onNode(async node => {
+    const [{ spki }] = parseCertificatesPem(node.cluster.ca.pem) as [Certificate]
+    const pin = sha256Hex(spki)
+    await whileSigning(node, async () => {
+      const { admin } = node.cluster
+      await publishClusterInfo(admin, node.server, node.cluster.ca.pem)
+      await calm()
+      assert.deepEqual((await node.examine({ pins: [pin] })).findings, [])
+      const { findings } = await node.finds('A09', [], { pins: ['0'.repeat(64)] })
+      assert.ok(JSON.stringify(findings[0]?.evidence).includes(`sha256:${pin}: CN=`))
+    })
+  }),
+)
+
+test(
+  'A17: a credential plugin that is not there, that fails, and that answers something else',
+  onNode(async node => {
+    const plugin = node.path('plugin')
+    const kubeconfig = JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'Config',
+      clusters: [
+        {
+          name: 'c',
+          cluster: { server: node.server, 'certificate-authority-data': base64(node.cluster.ca.pem) },
+        },
+      ],
+      users: [{ name: 'u', user: { exec: { apiVersion, command: plugin, interactiveMode: 'Never' } } }],
+      contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+      'current-context': 'x',
+    })
+    await writeFile(node.path('bootstrap.kubeconfig'), kubeconfig)
+    const answers = async (script: string) => {
+      await writeFile(plugin, `#!/bin/sh\n${script}\n`)
+      await chmod(plugin, 0o755)
+    }
+    const why = async () => (await node.finds('A17')).findings[0]?.evidence[0]?.value ?? ''
+    assert.match(await why(), /not found/)
+    await answers('exit 7')
+    assert.match(await why(), /failed with exit code 7/)
+    await answers('echo hello')
+    assert.match(await why(), /wrote no JSON/)
+    const status = (expirationTimestamp: string) =>
+      JSON.stringify({ apiVersion, kind: 'ExecCredential', status: { token: 'abc', expirationTimestamp } })
+    await answers(`echo '${status('2020-01-01T00:00:00Z')}'`)
+    assert.match(await why(), /plugin/)
+    await answers(`echo '${status('2090-01-01T00:00:00Z')}'`)
+    assert.deepEqual((await node.examine()).findings, [])
+  }),
+)
+
+const apiVersion = 'client.authentication.k8s.io/v1'
+const base64 = (text: string) => Buffer.from(text).toString('base64')
 
 test(
   'A11: a bootstrap kubeconfig from before the CA was changed',

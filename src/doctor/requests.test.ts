@@ -3,12 +3,13 @@ import { test } from 'node:test'
 import { generateSigner } from '../keys/private-key.ts'
 import { createClient } from '../kube/client.ts'
 import { impersonating } from '../kube/impersonating-transport.ts'
-import { type CertificateSigningRequest, resources, signerNames } from '../kube/types.ts'
+import { type CertificateSigningRequest, type KubeNode, resources, signerNames } from '../kube/types.ts'
 import { canaryGroup, canaryUser } from '../survey/canary/run-canary.ts'
 import { calm } from '../testing/controlled-cluster.ts'
 import { ip } from '../testing/judged-request.ts'
 import { seededRandom } from '../testing/seeded-random.ts'
 import { signedRequest } from '../testing/signed-request.ts'
+import { requestName } from './checks/b09-name-taken.ts'
 import { type ExaminedCluster, onFleet, onQuietCluster } from './testing/examined-cluster.ts'
 
 const minute = 60_000
@@ -46,6 +47,55 @@ test(
     await cluster.finds('B05')
   }),
 )
+
+test(
+  'B09: a request by the name of another, and one whose certificate has ended',
+  onQuietCluster(async cluster => {
+    await lonelyNode(cluster)
+    const signer = generateSigner('ECDSA-P256', seededRandom(3))
+    const names = { commonName: 'system:node:worker-9', organizations: ['system:nodes'] }
+    const pem = await signedRequest({ signer, ...names })
+    const usages = ['digital signature', 'client auth']
+    const own = requestName(signer.publicKey, names.commonName, names.organizations, usages)
+    const make = (name: string) =>
+      cluster.bootstrapper.create<CertificateSigningRequest>(resources.certificateSigningRequests, {
+        apiVersion: 'certificates.k8s.io/v1',
+        kind: 'CertificateSigningRequest',
+        metadata: { name },
+        spec: { request: Buffer.from(pem).toString('base64'), signerName: signerNames.kubeletClient, usages },
+      })
+    await make(own)
+    assert.deepEqual(ids(await cluster.examine()), [], 'a kubelet takes it for its own')
+    await cluster.start({ only: ['signing'] })
+    await cluster.decide(own, 'Approved', 'KubectlApprove')
+    await cluster.stopControllers()
+    await later(cluster, 25 * 60 * minute)
+    await cluster.admin.patch(
+      resources.secrets,
+      { name: 'bootstrap-token-abcdef', namespace: 'kube-system' },
+      'merge',
+      { data: { expiration: null } },
+    )
+    const { findings } = await cluster.finds('B09')
+    assert.match(findings[0]?.evidence[0]?.value ?? '', /its certificate ended at 2026-03-02/)
+    await cluster.admin.delete(resources.certificateSigningRequests, { name: own })
+    await make(`${own.slice(0, -4)}AAAA`)
+    const other = await cluster.finds('B09')
+    assert.ok(other.findings[0]?.evidence[0]?.value.endsWith(own))
+  }),
+)
+
+test('K-22: the name of a bootstrap request is that of a kubelet', () => {
+  const spki =
+    'MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEVGf5wOYz7bd8gi45EzTqJB+VWnOK+MHroHxZt3rCnfCkYM0YJ0Bk1Li3OHXz0aMu+BhH6qDstrrP9t4wLdL7sA=='
+  const name = requestName(
+    Buffer.from(spki, 'base64'),
+    'system:node:node-a',
+    ['system:nodes'],
+    ['digital signature', 'client auth'],
+  )
+  assert.equal(name, 'node-csr-MsypHAquysaBBdp-YAXY6hEAnh81f3lMVXqV7aFRRpw')
+})
 
 test(
   'B10: a Node without an IP address',
@@ -301,6 +351,38 @@ test(
 )
 
 test(
+  'C14: an approver that may update approvals, and approve for no signer',
+  onQuietCluster(async cluster => {
+    await lonelyNode(cluster)
+    // Nobody else may approve.
+    for (const name of ['granted:rollcall', 'rollcall:controllers'])
+      await cluster.admin.delete(resources.clusterRoleBindings, { name })
+    const approval = {
+      apiGroups: ['certificates.k8s.io'],
+      resources: ['certificatesigningrequests/approval'],
+      verbs: ['update'],
+    }
+    await cluster.grant('approver', [
+      approval,
+      { ...approval, resources: ['certificatesigningrequests'], verbs: ['get', 'list'] },
+    ])
+    const name = await cluster.ask({ by: await cluster.node('worker-1'), ...own })
+    await later(cluster, 2 * minute)
+    const csr = await cluster.read(name)
+    const approved = { type: 'Approved', status: 'True' as const, reason: 'X' }
+    const trying = (await cluster.as('approver')).update(
+      resources.certificateSigningRequests,
+      { ...csr, status: { conditions: [approved] } },
+      { subresource: 'approval' },
+    )
+    await assert.rejects(trying, /not permitted to approve requests with signerName/)
+    const report = await cluster.finds('C14')
+    assert.deepEqual(report.findings[0]?.objects, ['User approver'])
+    assert.deepEqual(report.explained, [{ id: 'C04', by: 'C14', count: 1 }])
+  }),
+)
+
+test(
   'C15: an approver that decided is silent for a hundred nodes',
   onQuietCluster(async cluster => {
     await lonelyNode(cluster)
@@ -314,6 +396,54 @@ test(
     await cluster.decide(client, 'Approved', 'AutoApproved')
     const report = await cluster.finds('C15')
     assert.deepEqual(report.explained, [{ id: 'C03', by: 'C15', count: 101 }])
+  }),
+)
+
+test(
+  'G11: a node that was Ready a minute before its serving certificate',
+  onFleet(async cluster => {
+    await cluster.stopControllers()
+    await cluster.start({ only: ['signing'] })
+    await cluster.register('worker-3', [['InternalIP', '10.0.0.13']])
+    await cluster.beat('worker-3')
+    const node = await cluster.admin.get<KubeNode>(resources.nodes, { name: 'worker-3' })
+    const lastTransitionTime = node.metadata.creationTimestamp ?? ''
+    const ready = {
+      type: 'Ready',
+      status: 'True' as const,
+      reason: 'KubeletReady',
+      message: '',
+      lastTransitionTime,
+    }
+    const changed = { ...node, status: { ...node.status, conditions: [ready] } }
+    await cluster.admin.update(resources.nodes, changed, { subresource: 'status' })
+    const name = await cluster.ask({
+      by: await cluster.node('worker-3'),
+      node: 'worker-3',
+      ips: ['10.0.0.13'],
+    })
+    await later(cluster, minute)
+    for (const other of ['worker-2', 'worker-3']) await cluster.beat(other)
+    await cluster.decide(name, 'Approved', 'KubectlApprove')
+    const { findings } = await cluster.finds('G11')
+    assert.match(findings[0]?.evidence[1]?.value ?? '', /approved 60s later/)
+    assert.equal(findings[0]?.severity, 'info')
+  }),
+)
+
+test(
+  'Z01: a fleet that joined together and does not renew',
+  onFleet(async cluster => {
+    for (let n = 3; n < 23; n++) await cluster.join(`worker-${n}`, `10.0.0.${10 + n}`)
+    assert.deepEqual(ids(await cluster.examine()), [])
+    await cluster.stopControllers()
+    await later(cluster, 21.5 * 60 * minute)
+    for (let n = 2; n < 23; n++) await cluster.beat(`worker-${n}`)
+    const { findings } = await cluster.finds('Z01')
+    assert.deepEqual(
+      findings.map(({ evidence }) => /^of 22: 22 in the hour/.test(evidence[0]?.value ?? '')),
+      [true, true],
+    )
   }),
 )
 

@@ -58,14 +58,14 @@ test(
     )
     assert.deepEqual(
       refused.map(([name]) => name),
-      ['bootstrapTokens', 'controlPlane'],
+      ['bootstrapTokens', 'controlPlane', 'approvers', 'tokenKeys'],
     )
     const report = await cluster.finds('Z04', [], { client })
     assert.equal(report.findings[0]?.severity, 'info')
     const skipped = report.checks.filter(({ status }) => status === 'SKIP')
     assert.deepEqual(
       skipped.map(({ id }) => id),
-      ['A01', 'A03', 'A04', 'A05', 'A06', 'A07', 'A08', 'E20', 'G03'],
+      ['A01', 'A03', 'A04', 'A05', 'A06', 'A07', 'A08', 'C14', 'E20', 'G03', 'I17'],
     )
     assert.equal(exitCodeOf(report), 4)
   }),
@@ -113,6 +113,6 @@ test(
     assert.match(JSON.stringify(report.findings[0]?.evidence), /User \\"nobody\\" cannot list resource/)
     assert.equal(exitCodeOf(report), 4)
     const ok = report.checks.filter(({ status }) => status === 'OK').map(({ id }) => id)
-    assert.deepEqual(ok, ['A12', 'A13', 'A20'], 'what anybody may see by TLS')
+    assert.deepEqual(ok, ['A12', 'A13', 'A20', 'G09', 'I02', 'Z05'], 'what anybody may see by TLS')
   }),
 )

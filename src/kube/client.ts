@@ -80,8 +80,8 @@ export interface KubeClient {
   ): Promise<Status | KubeObject>
   /** Ends when the server ends it or the signal aborts; an ERROR event is thrown as ApiStatusError. */
   watch<T extends KubeObject>(resource: ResourceRef, options?: WatchOptions): AsyncIterable<WatchEvent<T>>
-  /** GET of any path, e.g. `/readyz`; the body as text. */
-  raw(path: string, signal?: AbortSignal): Promise<string>
+  /** GET of any path, e.g. `/readyz`; the body as text, of at most `mostBody` bytes. */
+  raw(path: string, signal?: AbortSignal, mostBody?: number): Promise<string>
 }
 
 /** The page size client-go's pager asks for. */
@@ -124,19 +124,28 @@ const patchContentTypes: Record<PatchKind, string> = {
   'strategic-merge': 'application/strategic-merge-patch+json',
 }
 
+/** Bytes of one answer; V8 has no text that is much longer, and no page of a list comes near. */
+const MOST_BODY = 256 * 1024 * 1024
+
+interface Content {
+  body?: unknown
+  contentType?: string
+  mostBody?: number
+}
+
 /** A client of the API behind `transport`. */
 export function createClient(transport: Transport): KubeClient {
   async function send(
     method: string,
     url: string,
     signal?: AbortSignal,
-    body?: unknown,
-    contentType = 'application/json',
+    { body, contentType = 'application/json', mostBody = MOST_BODY }: Content = {},
   ): Promise<ApiResponse> {
     const request: ApiRequest = {
       method,
       url,
       headers: { accept: 'application/json', 'user-agent': 'rollcall' },
+      mostBody,
     }
     if (signal) request.signal = signal
     if (transport.values) request.wantsValues = true
@@ -175,27 +184,27 @@ export function createClient(transport: Transport): KubeClient {
         ? objectPath(resource, target(object, options.subresource))
         : collectionPath(resource, namespace)
       if (resource.namespaced && !namespace) throw missingNamespace(resource, name)
-      return sendForObject('POST', url, options.signal, object)
+      return sendForObject('POST', url, options.signal, { body: object })
     },
 
     async update(resource, object, options = {}) {
-      return sendForObject(
-        'PUT',
-        objectPath(resource, target(object, options.subresource)),
-        options.signal,
-        object,
-      )
+      return sendForObject('PUT', objectPath(resource, target(object, options.subresource)), options.signal, {
+        body: object,
+      })
     },
 
     async patch(resource, target, kind, patch, signal) {
-      return sendForObject('PATCH', objectPath(resource, target), signal, patch, patchContentTypes[kind])
+      return sendForObject('PATCH', objectPath(resource, target), signal, {
+        body: patch,
+        contentType: patchContentTypes[kind],
+      })
     },
 
     async delete(resource, target, { uid, resourceVersion, gracePeriodSeconds, signal } = {}) {
       const preconditions = { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) }
       const grace = gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }
       const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions, ...grace }
-      return sendForObject('DELETE', objectPath(resource, target), signal, body)
+      return sendForObject('DELETE', objectPath(resource, target), signal, { body })
     },
 
     async *watch<T extends KubeObject>(resource: ResourceRef, options: WatchOptions = {}) {
@@ -217,8 +226,8 @@ export function createClient(transport: Transport): KubeClient {
       }
     },
 
-    async raw(path, signal) {
-      return text(await send('GET', path, signal))
+    async raw(path, signal, mostBody = MOST_BODY) {
+      return text(await send('GET', path, signal, { mostBody }))
     },
   }
 }

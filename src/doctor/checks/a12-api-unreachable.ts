@@ -1,5 +1,6 @@
 import { shellWord } from '../../survey/explanation.ts'
 import { type Check, view } from '../check.ts'
+import type { Finding } from '../finding.ts'
 
 export const a12: Check = {
   meta: {
@@ -10,7 +11,7 @@ export const a12: Check = {
     symptom:
       'Timeouts, "connection refused" or "no such host"; the kubelet logs "Failed to connect to apiserver".',
     description:
-      'There was no TLS handshake with the address in the kubeconfig: the name does not resolve, nothing listens, a load balancer has no back end, or a proxy is in between (HTTPS_PROXY without NO_PROXY).',
+      'There was no TLS handshake with the address in the kubeconfig: the name does not resolve, nothing listens, a load balancer has no back end, or a proxy is in between (HTTPS_PROXY without NO_PROXY). Or there was one, and what answers is no Kubernetes API, or does not answer at all.',
     remedy: 'Correct the address, or what stands in between.',
     explains: ['A01', 'D02'],
   },
@@ -21,21 +22,44 @@ export const a12: Check = {
         failure === undefined
           ? []
           : [
-              {
-                object: server,
-                everywhere: true,
-                evidence: [{ value: failure, source: `TLS handshake with ${server}` }],
-                cause: 'Nothing that speaks TLS answers there.',
-                fix: [
-                  {
-                    run: `curl -vk ${shellWord(`${server}/livez`)}`,
-                    purpose: 'from the same machine: shows where it stops',
-                  },
-                  { run: 'env | grep -i _proxy', purpose: 'is the address in NO_PROXY?' },
-                ],
-                verify: { run: `curl -k ${shellWord(`${server}/livez`)}`, purpose: 'answers ok' },
-              },
+              found(
+                server,
+                failure,
+                `TLS handshake with ${server}`,
+                'Nothing that speaks TLS answers there.',
+              ),
             ],
     }),
+    view({
+      requiredArtifacts: ['apiAnswer'],
+      optionalArtifacts: ['apiReach'],
+      audit({ apiAnswer: { server, trouble }, apiReach }) {
+        if (apiReach?.failure !== undefined || !trouble) return []
+        const { kind, message } = trouble
+        const source = `GET ${server}/version`
+        if (kind === 'silent')
+          return [found(server, message, source, 'What listens there does not answer requests.')]
+        return kind === 'strange'
+          ? [found(server, message, source, 'What answers there is no Kubernetes API.')]
+          : []
+      },
+    }),
   ],
+}
+
+function found(server: string, value: string, source: string, cause: string): Finding {
+  return {
+    object: server,
+    everywhere: true,
+    evidence: [{ value, source }],
+    cause,
+    fix: [
+      {
+        run: `curl -vk ${shellWord(`${server}/livez`)}`,
+        purpose: 'from the same machine: shows where it stops',
+      },
+      { run: 'env | grep -i _proxy', purpose: 'is the address in NO_PROXY?' },
+    ],
+    verify: { run: `curl -k ${shellWord(`${server}/livez`)}`, purpose: 'answers ok' },
+  }
 }

@@ -1,9 +1,8 @@
-import { verifyChain } from '../../x509/certificate.ts'
 import { formatName } from '../../x509/name.ts'
 import { describe, readBundle } from '../certificates.ts'
 import { type Check, view } from '../check.ts'
 import { createToken, restartKubelet } from '../commands.ts'
-import { latestIssued } from '../node-certificates.ts'
+import { untrustedLeaves } from '../untrusted-leaves.ts'
 
 export const e14: Check = {
   meta: {
@@ -25,16 +24,13 @@ export const e14: Check = {
       requiredArtifacts: ['requests', 'clientTrust'],
       audit({ requests, clientTrust }, now) {
         const roots = readBundle(clientTrust).certificates
-        return latestIssued(requests, 'client').flatMap(({ node, certificate, request }) => {
-          if (now > certificate.notAfter || now < certificate.notBefore) return []
-          const verdict = verifyChain([certificate], roots, { now, usage: 'clientAuth' })
-          if (verdict.ok) return []
+        return untrustedLeaves(requests, roots, now).map(({ node, certificate, request, reason }) => {
           return {
             object: `Node ${node}`,
             node,
             evidence: [
               {
-                value: `issuer ${formatName(certificate.issuer)}: ${verdict.reason}`,
+                value: `issuer ${formatName(certificate.issuer)}: ${reason}`,
                 source: `CertificateSigningRequest ${request.name} status.certificate`,
               },
               {

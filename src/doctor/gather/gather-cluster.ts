@@ -2,18 +2,23 @@ import type { KubeClient } from '../../kube/client.ts'
 import type { Random } from '../../ports.ts'
 import { runCanary } from '../../survey/canary/run-canary.ts'
 import { isControllerLease } from '../../survey/csr-facts.ts'
-import { type GatheredArtifacts, nothingGathered } from '../artifacts.ts'
+import { type ArtifactName, type GatheredArtifacts, nothingGathered } from '../artifacts.ts'
 import { askAccess, joinQuestions, requesterQuestions } from './access.ts'
+import { askVersion } from './api-answer.ts'
 import { lookAtServer } from './api-server.ts'
 import { lookAtApiServers } from './api-servers.ts'
+import { listApprovers } from './approvers.ts'
 import { andThen, attempt, attemptOptional } from './attempt.ts'
 import { listCalledServers } from './ca-bundles.ts'
 import { compareClocks } from './clocks.ts'
 import { listControlPlanePrograms } from './control-plane-flags.ts'
 import { listEvents, listLeases, listNodes, listRequests } from './objects.ts'
+import { listPodsBeforeCa } from './pods-before-ca.ts'
 import type { GatherPorts, LookAtTls } from './ports.ts'
 import { probeNodes } from './probes.ts'
 import { refusalsOf } from './refusals.ts'
+import { listPausedPools, listRotations } from './rotations.ts'
+import { readTokenKeys } from './token-keys.ts'
 import { listBootstrapTokens } from './tokens.ts'
 import { listRootCertificates, readClientTrust, readClusterInfo } from './trust.ts'
 
@@ -35,19 +40,36 @@ export async function gatherCluster(
   { clock, lookAtTls }: GatherPorts,
 ): Promise<GatheredArtifacts> {
   const gathered = nothingGathered('found on a node only: rollcall doctor node')
-  const [requests, nodes, clusterInfo, bootstrapTokens, others, controlPlane] = await Promise.all([
+  const answer = await askVersion(client, server, clock)
+  const apiAnswer = { status: 'ok', value: answer } as const
+  const own: Pick<GatheredArtifacts, 'apiAnswer' | 'ownCertificate'> = {
+    apiAnswer,
+    ownCertificate: ownCertificate
+      ? { status: 'ok', value: ownCertificate }
+      : { status: 'absent', reason: 'the kubeconfig has no client certificate' },
+  }
+  if (answer.trouble) {
+    const failed = { status: 'failed', reason: answer.trouble.message } as const
+    const unread = Object.fromEntries(fromApi.map(name => [name, failed]))
+    return { ...gathered, ...unread, ...own, ...(await lookAtServer(server, lookAtTls)) }
+  }
+  const [requests, nodes, clusterInfo, bootstrapTokens, others, controlPlane, rollover] = await Promise.all([
     attempt(() => listRequests(client)),
     attempt(() => listNodes(client)),
     attemptOptional(() => readClusterInfo(client), 'ConfigMap kube-public/cluster-info'),
     attempt(() => listBootstrapTokens(client)),
     gatherIndependent(client, server, { clock, lookAtTls }),
     gatherControlPlane(client, lookAtTls),
+    gatherRollover(client),
   ])
   const tokens = bootstrapTokens.status === 'ok' ? bootstrapTokens.value : undefined
   const all: GatheredArtifacts = {
     ...gathered,
+    ...own,
     ...others,
     ...controlPlane,
+    ...rollover,
+    podsBeforeCa: await listPodsBeforeCa(client, others.rootCertificates),
     requests,
     nodes,
     clusterInfo,
@@ -57,9 +79,6 @@ export async function gatherCluster(
     requesterAccess: await andThen(requests, waiting =>
       askAccess(client, requesterQuestions(waiting, clock.now())),
     ),
-    ownCertificate: ownCertificate
-      ? { status: 'ok', value: ownCertificate }
-      : { status: 'absent', reason: 'the kubeconfig has no client certificate' },
     probes: await probesOf(nodes, probe, lookAtTls),
     // The last: it is the only thing that is written, and nothing of it is to be among what was read.
     canary: canary
@@ -68,6 +87,30 @@ export async function gatherCluster(
   }
   return { ...all, refusals: refusalsOf(all) }
 }
+
+/** What only the API tells. */
+const fromApi: readonly ArtifactName[] = [
+  'requests',
+  'nodes',
+  'nodeLeases',
+  'controllerLeases',
+  'events',
+  'rootCertificates',
+  'clusterInfo',
+  'clientTrust',
+  'bootstrapTokens',
+  'joinAccess',
+  'requesterAccess',
+  'apiServers',
+  'controlPlane',
+  'calledServers',
+  'clocks',
+  'approvers',
+  'rotations',
+  'pausedPools',
+  'podsBeforeCa',
+  'tokenKeys',
+]
 
 /** Milliseconds; an approver and a signer that work need one second. */
 const canaryPatience = 60_000
@@ -84,11 +127,21 @@ async function gatherControlPlane(
   return { controlPlane, apiServers, calledServers }
 }
 
+async function gatherRollover(client: KubeClient): Promise<Partial<GatheredArtifacts>> {
+  const [approvers, rotations, pausedPools, tokenKeys] = await Promise.all([
+    attempt(() => listApprovers(client)),
+    attempt(() => listRotations(client)),
+    attempt(() => listPausedPools(client)),
+    attemptOptional(() => readTokenKeys(client), 'key of service account tokens'),
+  ])
+  return { approvers, rotations, pausedPools, tokenKeys }
+}
+
 async function gatherIndependent(
   client: KubeClient,
   server: string,
   { clock, lookAtTls }: GatherPorts,
-): Promise<Partial<GatheredArtifacts>> {
+): Promise<Partial<GatheredArtifacts> & Pick<GatheredArtifacts, 'rootCertificates'>> {
   const [nodeLeases, controllerLeases, events, rootCertificates, clientTrust, clocks, served] =
     await Promise.all([
       attempt(() => listLeases(client, 'kube-node-lease')),

@@ -1,4 +1,5 @@
 import { RollcallError, systemCode } from '../../errors.ts'
+import type { ExecSourceOptions } from '../../join/exec-source.ts'
 import { ApiStatusError, createClient } from '../../kube/client.ts'
 import type { Connect } from '../../kube/transport.ts'
 import {
@@ -12,8 +13,11 @@ import {
 import { lookAtServer } from './api-server.ts'
 import { proveToken } from './bootstrap-token-proof.ts'
 import { type ReadOnlyDisk, readCertDirectory } from './cert-directory.ts'
+import { runExecPlugins } from './exec-plugins.ts'
+import { readJoinPins } from './join-pins.ts'
 import { type ReadKubeconfig, readKubeconfigFile } from './kubeconfig-file.ts'
 import { readKubeletConfig } from './kubelet-config.ts'
+import { type LogDisk, readLogs } from './logs.ts'
 import type { Machine } from './machine.ts'
 import { readNodeName } from './node-name.ts'
 import type { LookAtTls } from './ports.ts'
@@ -30,24 +34,30 @@ export interface NodeFiles {
   signing: { certificate: string; key: string }
   /** kubeadm's flags of the kubelet. */
   kubeletFlags: string
+  /** SHA-256 of CA keys in lower-case hexadecimal that this node joins by. */
+  pins?: readonly string[]
+  logs?: readonly string[]
 }
 
 export interface NodePorts {
   machine: Machine
-  disk: ReadOnlyDisk
+  disk: ReadOnlyDisk & LogDisk
   connect: Connect
   lookAtTls: LookAtTls
+  /** To run credential plugins; absent: none is run. */
+  plugins?: Pick<ExecSourceOptions, 'spawn' | 'clock' | 'environment'>
 }
 
 /** What a node holds on its disk, and what its API server says to it. No key is kept, only whether it fits. */
 export async function gatherNode(files: NodeFiles, ports: NodePorts): Promise<GatheredArtifacts> {
-  const { disk, connect, lookAtTls, machine } = ports
+  const { disk, connect, lookAtTls, machine, plugins } = ports
   const [certDirectory, kubeconfig, bootstrapKubeconfig] = await Promise.all([
     readCertDirectory(files.certDirectory, disk),
     readKubeconfigFile(files.kubeconfig, disk),
     readKubeconfigFile(files.bootstrapKubeconfig, disk),
   ])
   const server = kubeconfig.facts.server ?? bootstrapKubeconfig.facts.server
+  const nodeName = await readNodeName(files.kubeletFlags, machine.hostname(), disk)
   const all: GatheredArtifacts = {
     ...nothingGathered('not found on a node: rollcall doctor'),
     certDirectory,
@@ -58,7 +68,13 @@ export async function gatherNode(files: NodeFiles, ports: NodePorts): Promise<Ga
     bootstrapAttempt: await tryBootstrap(bootstrapKubeconfig, connect),
     tokenProof: await proofOf(bootstrapKubeconfig, connect),
     signingFiles: await readSigningFiles(files.signing, disk),
-    nodeName: { status: 'ok', value: await readNodeName(files.kubeletFlags, machine.hostname(), disk) },
+    nodeName: { status: 'ok', value: nodeName },
+    joinPins: await readJoinPins(server, files.pins ?? [], connect),
+    execPlugins: await runExecPlugins(
+      [bootstrapKubeconfig, kubeconfig],
+      plugins && { ...plugins, disk, nodeName: nodeName.name },
+    ),
+    ...(files.logs && files.logs.length > 0 && { logLines: await readLogs(files.logs, disk) }),
     diskSpace: await spaceOf(files.certDirectory, machine),
   }
   return { ...all, refusals: refusalsOf(all) }

@@ -1,6 +1,13 @@
 import { RollcallError, systemCode } from '../../errors.ts'
 import { Secret } from '../../keys/secret.ts'
-import { type KubeconfigUser, parseKubeconfig, type Source, selectContext } from '../../kube/kubeconfig.ts'
+import {
+  type ExecConfig,
+  type KubeconfigCluster,
+  type KubeconfigUser,
+  parseKubeconfig,
+  type Source,
+  selectContext,
+} from '../../kube/kubeconfig.ts'
 import type { ConnectionConfig } from '../../kube/transport.ts'
 import type { KubeconfigFile } from '../artifacts.ts'
 import type { ReadOnlyDisk } from './cert-directory.ts'
@@ -10,6 +17,8 @@ export interface ReadKubeconfig {
   facts: KubeconfigFile
   /** With the credential that it holds, to try it. */
   connection?: ConnectionConfig
+  /** The credential plugin that it leads to. */
+  exec?: { config: ExecConfig; cluster: KubeconfigCluster }
 }
 
 /** What the current context of a kubeconfig leads to; whatever is wrong with it is a fact, not an error. */
@@ -62,7 +71,7 @@ async function readContext(path: string, text: string, disk: ReadOnlyDisk): Prom
     ...(cluster.insecureSkipTlsVerify && { insecureSkipTlsVerify: true }),
     ...(user.token && { bearerToken: user.token }),
   }
-  return { facts, connection }
+  return { facts, connection, ...(user.exec && { exec: { config: user.exec, cluster } }) }
 }
 
 function credentialOf(user: KubeconfigUser): NonNullable<KubeconfigFile['credential']> {

@@ -33,6 +33,8 @@ export interface ExaminedCluster extends ControlledCluster {
   /** PEM chain of what the API server presents, and of what others do by their addresses. */
   serves: { chain: string; at: Map<string, string> }
   gather(changes?: Partial<ClusterTarget>): Promise<GatheredArtifacts>
+  /** Judges artifacts: what was gathered, with something in the place of what cannot be made here. */
+  judge(artifacts: GatheredArtifacts): Report
   examine(changes?: Partial<ClusterTarget>): Promise<Report>
   /** The report, after it was held to find exactly this id (and the named ones beside it), and nothing louder. */
   finds(id: string, also?: string[], changes?: Partial<ClusterTarget>): Promise<Report>
@@ -91,8 +93,8 @@ export async function startExaminedCluster(): Promise<ExaminedCluster> {
         },
       },
     )
-  const examine: ExaminedCluster['examine'] = async changes =>
-    diagnose(server, await gather(changes), clock.now(), allChecks)
+  const judge: ExaminedCluster['judge'] = artifacts => diagnose(server, artifacts, clock.now(), allChecks)
+  const examine: ExaminedCluster['examine'] = async changes => judge(await gather(changes))
   const beat: ExaminedCluster['beat'] = async name => {
     const { metadata } = await admin.get<KubeNode>(resources.nodes, { name })
     const facts = { nodeName: name, nodeUid: metadata.uid ?? '', durationSeconds: 40 }
@@ -129,6 +131,7 @@ export async function startExaminedCluster(): Promise<ExaminedCluster> {
     },
     serves,
     gather,
+    judge,
     examine,
     beat,
     async join(name, address) {
@@ -145,7 +148,8 @@ export async function startExaminedCluster(): Promise<ExaminedCluster> {
   }
 }
 
-function judged(report: Report, id: string, also: readonly string[]): Report {
+/** Holds a report to have found exactly this id (and the named ones beside it), and nothing louder. */
+export function judged(report: Report, id: string, also: readonly string[] = []): Report {
   const found = report.findings.map(finding => `${finding.severity} ${finding.id} ${finding.cause}`)
   const own = report.findings.find(finding => finding.id === id)
   assert.ok(own, `${id} is not found, but ${JSON.stringify(found, null, 2)}`)

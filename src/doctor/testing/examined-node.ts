@@ -5,8 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { serve } from '../../apiserver/http/server.ts'
 import { lookAtTls } from '../../cluster/look-at-tls.ts'
+import { systemClock } from '../../host/clock.ts'
 import { systemDisk } from '../../host/disk.ts'
 import { systemMachine } from '../../host/machine.ts'
+import { systemSpawn } from '../../host/spawn.ts'
 import { generateSigner, type PrivateKeySigner } from '../../keys/private-key.ts'
 import { Secret } from '../../keys/secret.ts'
 import { issueCertificate } from '../../keys/self-signed.ts'
@@ -19,7 +21,7 @@ import { nameOf } from '../../x509/name.ts'
 import { oids } from '../../x509/oid.ts'
 import { allChecks } from '../all-checks.ts'
 import { diagnose, type Report } from '../diagnose.ts'
-import { gatherNode } from '../gather/gather-node.ts'
+import { gatherNode, type NodeFiles } from '../gather/gather-node.ts'
 import type { Machine } from '../gather/machine.ts'
 import { serverCertificate } from './examined-cluster.ts'
 
@@ -36,8 +38,8 @@ export interface NodeUnderTest {
   server: string
   /** PEM of what the server presents. */
   chain: string
-  examine(): Promise<Report>
-  finds(id: string, also?: string[]): Promise<Report>
+  examine(changes?: Partial<NodeFiles>): Promise<Report>
+  finds(id: string, also?: string[], changes?: Partial<NodeFiles>): Promise<Report>
   path(name: string): string
 }
 
@@ -90,13 +92,10 @@ function nodeIn(directory: string, cluster: EmbeddedCluster, server: string, cha
     signing: { certificate: path('ca.crt'), key: path('ca.key') },
   }
   const machine: Machine = { ...systemMachine, hostname: () => 'Worker-1' }
-  const examine = async () =>
-    diagnose(
-      directory,
-      await gatherNode(files, { disk: systemDisk, connect: connectUndici, lookAtTls, machine }),
-      cluster.clock.now(),
-      allChecks,
-    )
+  const plugins = { spawn: systemSpawn, clock: systemClock, environment: {} }
+  const ports = { disk: systemDisk, connect: connectUndici, lookAtTls, machine, plugins }
+  const examine = async (changes: Partial<NodeFiles> = {}) =>
+    diagnose(directory, await gatherNode({ ...files, ...changes }, ports), cluster.clock.now(), allChecks)
   return {
     directory,
     cluster,
@@ -136,8 +135,8 @@ function nodeIn(directory: string, cluster: EmbeddedCluster, server: string, cha
       }).reveal()
       return writeFile(files.bootstrapKubeconfig, text)
     },
-    async finds(id, also = []) {
-      const report = await examine()
+    async finds(id, also = [], changes = {}) {
+      const report = await examine(changes)
       const ids = report.findings.map(finding => finding.id)
       assert.deepEqual(
         [...new Set(ids)].sort(),
