@@ -55,7 +55,8 @@ export const rules: Readonly<Record<string, string>> = {
   'C-50': 'kube-root-ca.crt in every namespace',
   'C-60': 'expired bootstrap tokens are deleted',
   'C-61': 'cluster-info is signed by the valid tokens',
-  'C-70': 'the API’s own trust bundle is replaced without overlap; bundles here hold the next CA before it is used',
+  'C-70':
+    'the API’s own trust bundle is replaced without overlap; bundles here hold the next CA before it is used',
   'H-1': 'the kubelet’s ports',
   'H-2': 'who may ask a kubelet: x509, TokenReview, then authorization',
   'H-3': 'which question of rights each path of a kubelet asks',
@@ -126,17 +127,6 @@ export const rules: Readonly<Record<string, string>> = {
 
 /** Why a rule has no test. Every rule of A, T and W, which are this server's, has a test or a reason here, and never both. */
 export const notProven: Readonly<Record<string, string>> = {
-  'H-1':
-    'the agent has one port, 10250 unless told otherwise; there is no read-only one and none for health alone',
-  'K-15':
-    'the agent has no waiting bootstrap; each attempt has a key of its own, kept in memory until it is issued',
-  'K-20': 'as K-15',
-  'K-21': 'the agent asks at once and tries again; waiting for /healthz would only be later',
-  'K-23': 'requests have generated names (K-36), so there is none to be used again',
-  'K-24': 'an attempt waits 15 minutes (K-36), and another follows',
-  'K-50': 'the limits are our own (src/kube/https-transport.ts); HTTP/1.1 is enough for the API (W-1)',
-  'K-62':
-    'of the process of a kubelet, which the rollover asks about; what an agent reports is what it holds in memory',
   'T-2':
     'for pods of the API, which the agent does not run: it runs static pods, which may not refer to objects of the API',
 }

@@ -190,3 +190,23 @@ test(
     assert.equal((await requestsMade()).length, 2)
   }),
 )
+
+test(
+  'report 26: while requests are approved and never issued, a lapsed node keeps asking, and comes right when the signer is back',
+  onNode(async ({ cluster, machine, pass, requestsMade }) => {
+    const signing = await cluster.start(shortLived)
+    await machine.writeBootstrap()
+    const agent = await machine.start()
+    await signing.stop()
+    await cluster.start({ ...shortLived, signers: {} })
+    await pass(3 * hour)
+    const { client, lastError } = agent.status()
+    assert.equal(client.state, 'Expired')
+    assert.match(lastError ?? '', /got no certificate within 900 s; see .rollcall csr explain csr-/)
+    const waiting = (await requestsMade()).filter(({ status }) => status?.conditions && !status.certificate)
+    assert.ok(waiting.length >= 4, `${waiting.length} requests were approved and not issued`)
+    await cluster.start(shortLived)
+    await pass(16 * minute)
+    assert.equal(agent.status().client.state, 'Valid')
+  }),
+)
