@@ -175,7 +175,7 @@ export interface RpcFailure extends Error {
   details: string
 }
 
-/** gRPC to a program of this machine: one message there, one back. */
+/** gRPC to a program of this machine. */
 export interface Rpc {
   /** `method` as `/package.Service/Method`. Rejects with an RpcFailure; code 4 after `milliseconds`, 1 when aborted. */
   call(
@@ -183,6 +183,8 @@ export interface Rpc {
     request: Uint8Array,
     options: { milliseconds: number; signal?: AbortSignal },
   ): Promise<Uint8Array>
+  /** One message there, many back, until the other side ends it; throws an RpcFailure, code 1 when aborted. */
+  stream(method: string, request: Uint8Array, signal: AbortSignal): AsyncIterable<Uint8Array>
   /** Ends the calls under way. */
   close(): void
 }

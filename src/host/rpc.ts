@@ -18,12 +18,13 @@ export const systemRpc: ConnectRpc = async endpoint => {
     'grpc.service_config_disable_resolution': 1,
   })
   const underWay = new Set<{ cancel(): void }>()
+  const toBuffer = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   return {
     call: (method, request, { milliseconds, signal }) =>
       new Promise((resolve, reject) => {
         const call = client.makeUnaryRequest(
           method,
-          (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
+          toBuffer,
           (bytes: Buffer): Uint8Array => bytes,
           request,
           // grpc-js measures from its own clock; only the distance counts.
@@ -40,6 +41,25 @@ export const systemRpc: ConnectRpc = async endpoint => {
         signal?.addEventListener('abort', cancel, { once: true })
         if (signal?.aborted) cancel()
       }),
+    async *stream(method, request, signal) {
+      const call = client.makeServerStreamRequest(
+        method,
+        toBuffer,
+        (bytes: Buffer): Uint8Array => bytes,
+        request,
+      )
+      underWay.add(call)
+      const cancel = () => call.cancel()
+      signal.addEventListener('abort', cancel, { once: true })
+      if (signal.aborted) cancel()
+      try {
+        yield* call as AsyncIterable<Uint8Array>
+      } finally {
+        underWay.delete(call)
+        signal.removeEventListener('abort', cancel)
+        cancel()
+      }
+    },
     close() {
       for (const call of underWay) call.cancel()
       client.close()

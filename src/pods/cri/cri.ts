@@ -135,6 +135,19 @@ export function createCri(rpc: Rpc, endpoint: string) {
         'ContainerStatusResponse',
         lookLimit,
       ).then(({ status }) => status),
+    /**
+     * Calls `onEvent` whenever a container was created, started, stopped or deleted, until the runtime ends it or `signal`
+     * aborts. What happened a look tells, so it is not read here. Not known to containerd before 1.7.
+     */
+    async containerEvents(onEvent: () => void, signal: AbortSignal): Promise<void> {
+      const method = 'GetContainerEvents'
+      try {
+        for await (const _ of rpc.stream(`/runtime.v1.RuntimeService/${method}`, new Uint8Array(), signal))
+          onEvent()
+      } catch (error) {
+        if (!signal.aborted) throw criFailure(method, endpoint, error)
+      }
+    },
     reopenContainerLog: (id: string) => nothing('ReopenContainerLog', container(id), lookLimit),
     /** `seconds`: after that the runtime ends it. */
     execSync: (containerId: string, cmd: readonly string[], seconds: number, signal: AbortSignal) =>

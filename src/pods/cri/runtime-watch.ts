@@ -1,6 +1,6 @@
 import { type Clock, type Disk, type Log, sleep } from '../../ports.ts'
 import type { RuntimeCondition } from '../runtime.ts'
-import type { Cri } from './cri.ts'
+import { type Cri, isUnimplemented } from './cri.ts'
 import type { ContainerStatus } from './cri-types.ts'
 import { leftovers, nothingRuns, type RuntimeContents, readRuntime } from './read-runtime.ts'
 import { foreignPods, kubeletProcess, rivalProblem } from './rival.ts'
@@ -21,13 +21,20 @@ export interface RuntimeWatchOptions {
   onChange(): void
 }
 
-/** Milliseconds between two looks at what runs; every tenth one also asks how the runtime is. */
+/** Milliseconds between two looks at what runs; the second where the runtime tells of events. */
 const poll = 1000
-const looksToStatus = 10
-/** Looks until the processes of the machine are gone through for a kubelet; its pods are seen with each look. */
-const looksToProcesses = 60
+const pollBesideEvents = 10_000
+/** Milliseconds that further events are waited for, as they come in crowds. */
+const gathering = 50
+/** Milliseconds until the runtime is asked again how it is, and for events where it has ended them. */
+const betweenStatuses = 10_000
+/** Milliseconds until the processes of the machine are gone through for a kubelet; its pods are seen with each look. */
+const betweenProcesses = 60_000
 
-/** What runs in the container runtime, looked at each second and after each change; and what nobody else would tidy up. */
+/**
+ * What runs in the container runtime, and what nobody else would tidy up: looked at after each change, and when the runtime
+ * tells of an event. A runtime that tells of none is looked at each second.
+ */
 export class RuntimeWatch {
   readonly #options: RuntimeWatchOptions
   readonly #closing = new AbortController()
@@ -41,6 +48,10 @@ export class RuntimeWatch {
   #looking: Promise<void> = Promise.resolve()
   #nextLook: Promise<void> | undefined
   #polling: Promise<void> = Promise.resolve()
+  /** Whether the runtime tells of events: `ask`: it is to be asked. */
+  #events: 'ask' | 'told' | 'none' = 'ask'
+  #following: Promise<void> = Promise.resolve()
+  #wake = new AbortController()
 
   constructor(options: RuntimeWatchOptions) {
     this.#options = options
@@ -56,7 +67,9 @@ export class RuntimeWatch {
 
   async stop(): Promise<void> {
     this.#closing.abort()
+    this.#wake.abort()
     await this.#polling
+    await this.#following
     await this.#looking
   }
 
@@ -96,7 +109,11 @@ export class RuntimeWatch {
     const { log } = this.#options
     try {
       await this.#readAll()
-      if (this.#silence !== undefined) log.info('the container runtime answers again')
+      if (this.#silence !== undefined) {
+        log.info('the container runtime answers again')
+        // It may be another one, which tells of events.
+        if (this.#events === 'none') this.#events = 'ask'
+      }
       this.#silence = undefined
       this.#warnOfRival()
     } catch (error) {
@@ -119,20 +136,61 @@ export class RuntimeWatch {
   async #poll(): Promise<void> {
     const { clock, log } = this.#options
     const { signal } = this.#closing
-    for (let looks = 0; !signal.aborted; looks++) {
+    // The first time at once, though nothing waits for it: pods start first.
+    let processesAt = clock.monotonic()
+    let statusAt = processesAt + betweenStatuses
+    while (!signal.aborted) {
       try {
-        // The first time at once, though nothing waits for it: pods start first.
-        if (looks % looksToProcesses === 0) await this.#askProcesses()
-        await sleep(clock, poll, signal)
+        if (clock.monotonic() >= processesAt) {
+          processesAt += betweenProcesses
+          await this.#askProcesses()
+        }
+        if (this.#events === 'ask') this.#followEvents()
+        await this.#untilNextLook()
         await this.refresh()
         if (signal.aborted || this.#silence !== undefined) continue
         await this.#tidyUp()
-        if (looks % looksToStatus === looksToStatus - 1) await this.#askStatus()
+        if (clock.monotonic() < statusAt) continue
+        statusAt = clock.monotonic() + betweenStatuses
+        await this.#askStatus()
       } catch (error) {
         if (!signal.aborted) log.warn('tidying up in the container runtime failed', { why: String(error) })
       }
       this.#tell()
     }
+  }
+
+  async #untilNextLook(): Promise<void> {
+    const { clock } = this.#options
+    const { signal } = this.#wake
+    const { signal: closing } = this.#closing
+    await sleep(clock, this.#events === 'told' ? pollBesideEvents : poll, signal)
+    if (!signal.aborted || closing.aborted) return
+    await sleep(clock, gathering, closing)
+    this.#wake = new AbortController()
+  }
+
+  /** An event only wakes: the look that follows is right also where events were lost. */
+  #followEvents(): void {
+    const { signal } = this.#closing
+    const wake = () => this.#wake.abort()
+    this.#events = 'told'
+    this.#following = this.#options.cri.containerEvents(wake, signal).then(
+      () => this.#eventsEnded(),
+      error => {
+        if (!isUnimplemented(error)) return this.#eventsEnded()
+        this.#events = 'none'
+        wake()
+      },
+    )
+  }
+
+  async #eventsEnded(): Promise<void> {
+    this.#events = 'none'
+    // What happened since the last one is looked at now.
+    this.#wake.abort()
+    await sleep(this.#options.clock, betweenStatuses, this.#closing.signal)
+    this.#events = 'ask'
   }
 
   async #tidyUp(): Promise<void> {
