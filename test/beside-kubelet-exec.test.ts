@@ -1,8 +1,19 @@
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
-import { chmodSync, chownSync, lstatSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import { type BesideKubelet, curlAsNobody, startBesideKubelet } from './support/beside-kubelet.ts'
+import { eventually } from './support/eventually.ts'
 import { type Kubectl, kubectl, noKubectl, noOldKubectl, oldKubectl } from './support/kubectl.ts'
 import { type RollcallProcess, runRollcall } from './support/rollcall-process.ts'
 
@@ -94,6 +105,18 @@ describe('beside a kubelet in exec mode', { skip: noKubectl }, () => {
     assert.deepEqual(refused, { code: 7, stdout: '' }, 'curl: cannot connect')
     for (const file of ['agent/pki/kubelet-client-current.pem', 'agent/kubelet/kubelet-serving.pem'])
       assert.equal(curlAsNobody([`file://${node.in(file)}`]).code, 37, 'curl: cannot read the file')
+  })
+
+  test('attack: in a folder that another user made beforehand no credential is given', {
+    skip: notRoot,
+  }, async () => {
+    const folder = node.in('run/of-nobody')
+    mkdirSync(folder, 0o700)
+    chownSync(folder, 65_534, 65_534)
+    const agent = node.startAgent(['--socket', `${folder}/agent.sock`, '--cert-dir', node.in('other/pki')])
+    await eventually('it is said', () => agent.stderr().includes(`${folder} belongs to user 65534`))
+    assert.equal(existsSync(`${folder}/agent.sock`), false)
+    await agent.stop()
   })
 
   test('the serving pair is one file of root’s that holds certificate and key', () => {

@@ -33,6 +33,21 @@ export async function socketProblem(
   return undefined
 }
 
+/** The same of a folder that a socket is to be served in: who can replace the folder can answer in our place. */
+export async function folderProblem(
+  path: string,
+  owners: readonly number[],
+  disk: Disk,
+): Promise<string | undefined> {
+  const parts = path.split('/').slice(1)
+  for (let depth = 0; depth <= parts.length; depth++) {
+    const at = `/${parts.slice(0, depth).join('/')}`
+    const why = folderFault(await disk.stat(at), owners)
+    if (why) return `${at} ${why}`
+  }
+  return undefined
+}
+
 function socketFault(found: FileStat, owners: readonly number[]): string | undefined {
   if (found.special !== 'socket') return `is no socket but a ${found.special ?? found.kind}`
   return ownerFault(found, owners)

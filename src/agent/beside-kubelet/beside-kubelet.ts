@@ -6,9 +6,10 @@ import { type KeyPair, parseKeyPair, serializeKeyPair } from '../../hold/key-pai
 import type { ClusterEndpoint } from '../../hold/node-kubeconfig.ts'
 import type { CertificateTemplate } from '../../join/template.ts'
 import { Secret } from '../../keys/secret.ts'
+import { folderProblem } from '../../keys/socket-safety.ts'
 import type { Reference } from '../../kube/encode-kubeconfig.ts'
 import type { ConnectionConfig } from '../../kube/transport.ts'
-import { type Clock, type Disk, type Log, type Random, sleep } from '../../ports.ts'
+import { type Clock, type Disk, type Log, type Random, type Spawn, sleep } from '../../ports.ts'
 import { issueSelfSigned, selfSignedTemplate } from '../self-signed-serving.ts'
 import { credentialAnswer } from './credential-answer.ts'
 import { type KubeletUser, keepForeign, kubeletKubeconfig, replaceFile } from './kubelet-files.ts'
@@ -38,6 +39,8 @@ export interface BesideKubeletPorts {
   log: Log
   serveSocket: ServeSocket
   serveProxy: ServeProxy
+  /** Says who we are: our own folders are as good as root's. */
+  spawn?: Pick<Spawn, 'user'>
 }
 
 export interface BesideKubeletParts {
@@ -201,14 +204,14 @@ export class BesideKubelet {
 
   /** Nobody but us may enter it: the pair is given to whoever can connect. */
   async #closedFolder(directory: string): Promise<void> {
-    const { disk } = this.#ports
+    const { disk, spawn } = this.#ports
     await disk.makeDirectory(directory, 0o700)
-    const { kind, mode } = await disk.stat(directory)
-    if (kind === 'directory' && (mode & 0o077) === 0) return
-    throw new RollcallError(
-      'SOCKET_UNUSABLE',
-      `${directory} must be a folder that its owner alone can enter (chmod 0700); no credential is given there.`,
-    )
+    const { mode } = await disk.stat(directory)
+    const problem =
+      (await folderProblem(directory, spawn ? [spawn.user] : [], disk)) ??
+      ((mode & 0o077) === 0 ? undefined : `${directory} can be entered by others (chmod 0700)`)
+    if (problem)
+      throw new RollcallError('SOCKET_UNUSABLE', `${problem}; no credential is given at a socket there.`)
   }
 
   async #openProxy(): Promise<void> {

@@ -61,4 +61,14 @@ describe('the kubeconfig of a kubelet beside', () => {
     await disk.write(path, 'of a tool', { mode: 0o600 })
     assert.equal(await keepForeign(disk, path), undefined, 'the first copy is the one to go back to')
   })
+
+  test('takes the place of a symlink, closed, and leaves what that led to as it was', async () => {
+    const disk = await machine()
+    await disk.write('/etc/kubernetes/other', 'of somebody', { mode: 0o644 })
+    await disk.symlink('/etc/kubernetes/other', path)
+    assert.equal(await replaceFile(disk, path, 'secret', 0o600), true)
+    const { kind, mode } = await disk.stat(path)
+    assert.deepEqual([kind, mode], ['file', 0o600])
+    assert.equal(new TextDecoder().decode(await disk.read('/etc/kubernetes/other')), 'of somebody')
+  })
 })

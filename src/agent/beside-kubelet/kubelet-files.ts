@@ -16,13 +16,15 @@ export async function replaceFile(disk: Disk, path: string, text: string, mode: 
   const next = `${path}.new`
   await disk.makeDirectory(directory, 0o755)
   await disk.remove(next)
+  // A symlink is open to all and says nothing of what it led to: a file takes its place.
+  const file = before?.kind === 'file' ? before : undefined
   // A file open to all must not stay so where a secret goes into it: never more than it is meant for.
   await disk.write(next, text, {
-    mode: before ? before.mode & (mode | 0o040) : mode,
+    mode: file ? file.mode & (mode | 0o040) : mode,
     sync: true,
     exclusive: true,
   })
-  if (before && disk.changeOwner) await disk.changeOwner(next, before.owner, before.group ?? before.owner)
+  if (file && disk.changeOwner) await disk.changeOwner(next, file.owner, file.group ?? file.owner)
   await disk.rename(next, path)
   await disk.syncDirectory(directory)
   return true

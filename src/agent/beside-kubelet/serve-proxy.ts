@@ -12,6 +12,10 @@ import type { ProxyOptions, ServeProxy } from './local-doors.ts'
 import { answerHeaders, type ProxyRefusal, upstreamHeaders } from './proxy-rules.ts'
 
 const loopback = '127.0.0.1'
+/** A kubelet needs a few; whoever opens all of them takes no file from the rest of the agent. */
+const mostConnections = 256
+/** Milliseconds that a caller has for its handshake, and then for the head of each request. */
+const callerPatience = 10_000
 /** Milliseconds that connections under an old certificate have to come to their end. */
 const OLD_CONNECTIONS = 60_000
 
@@ -25,10 +29,15 @@ export const serveProxy: ServeProxy = async options => {
       key: pair.key.reveal(),
       minVersion: 'TLSv1.2',
       secureOptions: constants.SSL_OP_NO_TICKET,
+      handshakeTimeout: callerPatience,
+      headersTimeout: callerPatience,
+      // A body may take as long as it likes.
+      requestTimeout: 0,
       shouldUpgradeCallback: ({ headers }) => wantedUpgrade(headers) !== undefined,
     },
     (request, response) => void forward(options, upstream, request, response),
   )
+  server.maxConnections = mostConnections
   const upgraded = new Set<Duplex>()
   server.on('upgrade', (request: IncomingMessage, connection: Duplex, head: Uint8Array) => {
     upgraded.add(connection)
