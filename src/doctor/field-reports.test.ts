@@ -2,17 +2,34 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { allChecks } from './all-checks.ts'
-import { fieldReports, fieldReportsPage } from './field-reports.ts'
+import { fieldReports, fieldReportsPage, heldElsewhere, idsOf, otherReports } from './field-reports.ts'
 
 test('each report leads to diagnoses that there are, and is told once', () => {
   const known = new Set(allChecks.map(({ meta }) => meta.id))
   assert.deepEqual(
-    fieldReports.flatMap(({ ids }) => ids).filter(id => !known.has(id)),
+    [...fieldReports, ...otherReports].flatMap(({ ids }) => ids).filter(id => !known.has(id)),
     [],
   )
-  const all = fieldReports.flatMap(({ reports }) => reports)
+  const all = [...fieldReports, ...heldElsewhere].flatMap(({ reports }) => reports)
+  assert.ok(fieldReports.every(({ reports }) => reports.length > 0) && all.length > 150)
   assert.deepEqual(all, [...new Set(all)])
   for (const report of all) assert.match(report, /^[\w.-]+\/[\w.-]+#\d+$/)
+})
+
+test('each report that a check names is in the list, which leads to that check', () => {
+  const rows = new Map(fieldReports.flatMap(row => row.reports.map(report => [report, row])))
+  for (const { meta } of allChecks)
+    for (const report of meta.reports ?? []) {
+      const row = rows.get(report)
+      assert.ok(row && idsOf(row, allChecks).includes(meta.id), `${meta.id} names ${report}`)
+    }
+})
+
+test('what no diagnosis finds is held by a test that there is', () => {
+  for (const { by } of heldElsewhere) {
+    const text = readFileSync(new URL(`../../${by}`, import.meta.url), 'utf8')
+    assert.match(text, /\b(test|cases)\b/, by)
+  }
 })
 
 test('docs/reference/field-reports.md is what scripts/field-reports-page.ts writes', () => {

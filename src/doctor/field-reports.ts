@@ -4,19 +4,22 @@ import type { Check } from './check.ts'
 
 export interface FieldReport {
   /** `owner/repository#number`; several of the same fault. */
-  reports: readonly [string, ...string[]]
+  reports: readonly string[]
   /** What was seen. */
   seen: string
   /** Ids of the diagnoses that find it, beside those of the checks that name one of the reports themselves. */
   ids: readonly [string, ...string[]]
 }
 
-const k8s = (...numbers: [number, ...number[]]) =>
-  numbers.map(number => `kubernetes/kubernetes#${number}`) as [string, ...string[]]
+const k8s = (...numbers: [number, ...number[]]) => numbers.map(number => `kubernetes/kubernetes#${number}`)
 
 export const fieldReports: readonly FieldReport[] = [
   { reports: k8s(68686, 58930), seen: 'static pods wait until the node has its certificate', ids: ['A19'] },
-  { reports: ['kubernetes/kubeadm#173'], seen: 'the same with a control plane of static pods', ids: ['A19'] },
+  {
+    reports: ['kubernetes/kubeadm#173', 'kubernetes-retired/bootkube#168'],
+    seen: 'the same with a control plane of static pods',
+    ids: ['A19'],
+  },
   {
     reports: k8s(65991),
     seen: 'nodes that were off for longer than their certificate do not come back, with and without a token',
@@ -25,7 +28,12 @@ export const fieldReports: readonly FieldReport[] = [
   { reports: k8s(96256, 78758), seen: '"expired, but the server is not responsive", for ever', ids: ['E11'] },
   { reports: k8s(115648), seen: 'no rotation for a day after the clock was set', ids: ['E18'] },
   {
-    reports: k8s(76714),
+    reports: [
+      ...k8s(76714),
+      'docker/for-win#2913',
+      'kubernetes-sigs/cluster-api-provider-vsphere#503',
+      'kubernetes-retired/cluster-api-bootstrap-provider-kubeadm#158',
+    ],
     seen: '"certificate is not valid yet" after the clock was corrected',
     ids: ['E12', 'E13'],
   },
@@ -47,8 +55,12 @@ export const fieldReports: readonly FieldReport[] = [
       'kubernetes/kubernetes#71825',
       'kubernetes/kubeadm#1317',
       'kubernetes/kubeadm#1753',
+      'kubernetes/kubeadm#1819',
+      'kubernetes/kubernetes#58188',
+      'kubernetes/website#15292',
       'kubernetes/kubernetes#99645',
       'kubernetes/kubernetes#62152',
+      'openshift/origin#19857',
     ],
     seen: 'kubelet.conf embeds the first certificate, the rotated pair is ignored',
     ids: ['E09'],
@@ -59,7 +71,7 @@ export const fieldReports: readonly FieldReport[] = [
     ids: ['A10'],
   },
   {
-    reports: k8s(102283),
+    reports: [...k8s(102283), 'rancher/rancher#25125'],
     seen: 'the CA was made anew: every node is Unauthorized',
     ids: ['D11', 'E14', 'I02'],
   },
@@ -69,7 +81,7 @@ export const fieldReports: readonly FieldReport[] = [
     ids: ['E05', 'E10'],
   },
   {
-    reports: ['deckhouse/deckhouse#8245'],
+    reports: ['deckhouse/deckhouse#8245', 'mmontes11/k8s-bootstrap#26'],
     seen: 'the client certificate is not rotated, the serving certificate is',
     ids: ['E17'],
   },
@@ -101,9 +113,13 @@ export const fieldReports: readonly FieldReport[] = [
     seen: 'roles for approval are bound to another group',
     ids: ['C01', 'C02'],
   },
-  { reports: k8s(47695, 54482, 48687), seen: 'node A cannot modify node B', ids: ['B02', 'B03'] },
   {
-    reports: ['openshift/microshift#1449', 'canonical/microk8s#3270'],
+    reports: [...k8s(47695, 54482, 48687), 'kubernetes/cloud-provider-alibaba-cloud#6'],
+    seen: 'node A cannot modify node B',
+    ids: ['B02', 'B03'],
+  },
+  {
+    reports: ['openshift/microshift#1449', 'canonical/microk8s#3270', 'apprenda/kismatic#845'],
     seen: 'a host name in upper case',
     ids: ['B04'],
   },
@@ -124,13 +140,19 @@ export const fieldReports: readonly FieldReport[] = [
   },
   { reports: k8s(132947), seen: '520,858 approved requests that nobody signs', ids: ['B13', 'D01'] },
   {
-    reports: k8s(130001, 125813),
+    reports: k8s(130001, 130362, 125813, 121028, 125337, 120720),
     seen: 'a serving request is never made, or too early, since the Node has no address yet',
     ids: ['B10'],
   },
   { reports: k8s(65594), seen: 'the addresses of a node change while it runs', ids: ['G06'] },
   {
-    reports: ['openshift/cluster-machine-approver#310', 'openshift/cluster-machine-approver#31'],
+    reports: [
+      'openshift/cluster-machine-approver#310',
+      'openshift/cluster-machine-approver#31',
+      'openshift/cluster-machine-approver#33',
+      'openshift/cluster-machine-approver#43',
+      'openshift/cluster-machine-approver#152',
+    ],
     seen: 'abandoned requests stop the approver for everybody',
     ids: ['B14', 'C11', 'C15'],
   },
@@ -145,7 +167,12 @@ export const fieldReports: readonly FieldReport[] = [
     ids: ['B02', 'C04'],
   },
   {
-    reports: ['postfinance/kubelet-csr-approver#29', 'postfinance/kubelet-csr-approver#171'],
+    reports: [
+      'postfinance/kubelet-csr-approver#29',
+      'postfinance/kubelet-csr-approver#171',
+      'postfinance/kubelet-csr-approver#181',
+      'postfinance/kubelet-csr-approver#198',
+    ],
     seen: 'node names that are not in DNS are denied',
     ids: ['C06'],
   },
@@ -158,12 +185,24 @@ export const fieldReports: readonly FieldReport[] = [
     reports: [
       'siderolabs/talos-cloud-controller-manager#360',
       'alex1989hu/kubelet-serving-cert-approver#337',
+      'alex1989hu/kubelet-serving-cert-approver#348',
       'kubernetes/kubernetes#50635',
+      'kubernetes/kubernetes#133975',
+      'kubernetes/enhancements#4911',
     ],
     seen: 'a certificate for the name of another node or of the API',
     ids: ['C16', 'G12', 'Z08'],
   },
-  { reports: ['crc-org/snc#611'], seen: 'an image is frozen while its serving request waits', ids: ['C04'] },
+  {
+    reports: [
+      'crc-org/snc#611',
+      'crc-org/snc#631',
+      'openshift/openshift-azure#1827',
+      'Qubinode/qubinode-installer#228',
+    ],
+    seen: 'an image is frozen while its serving request waits',
+    ids: ['C04'],
+  },
   {
     reports: ['kubernetes/website#24405'],
     seen: 'Approved,Failed: the signer refuses the subject',
@@ -174,21 +213,38 @@ export const fieldReports: readonly FieldReport[] = [
     seen: 'approved, and the provider does not sign',
     ids: ['D09'],
   },
-  { reports: k8s(101965), seen: 'certificates live shorter than was asked for', ids: ['D08'] },
   {
-    reports: ['openshift/cluster-kube-apiserver-operator#1872'],
+    reports: [...k8s(101965, 92678), 'kubernetes/website#26496'],
+    seen: 'certificates live shorter, or longer, than somebody thought',
+    ids: ['D08', 'E19'],
+  },
+  {
+    reports: [
+      'openshift/cluster-kube-apiserver-operator#1872',
+      'openshift/cluster-kube-apiserver-operator#1537',
+    ],
     seen: 'after a year off the credential that could approve has ended too',
     ids: ['A20', 'Z05'],
   },
   {
-    reports: ['kubernetes/kubeadm#591', 'networkservicemesh/networkservicemesh#1143'],
+    reports: [
+      'kubernetes/kubeadm#591',
+      'networkservicemesh/networkservicemesh#1143',
+      'kube-hetzner/terraform-hcloud-kube-hetzner#920',
+      'opsnull/follow-me-install-kubernetes-cluster#365',
+      'kelseyhightower/kubernetes-the-hard-way#441',
+    ],
     seen: 'logs and exec end with "tls: internal error"',
     ids: ['G01'],
   },
   {
-    reports: k8s(59372, 50371),
+    reports: [
+      ...k8s(59372, 50371, 17174, 72790),
+      'kelseyhightower/kubernetes-the-hard-way#146',
+      'kelseyhightower/kubernetes-the-hard-way#159',
+    ],
     seen: 'the serving certificate is for another name than the one dialled',
-    ids: ['G05'],
+    ids: ['G04', 'G05'],
   },
   {
     reports: ['okd-project/okd#1640', 'openshift/machine-config-operator#965'],
@@ -197,7 +253,7 @@ export const fieldReports: readonly FieldReport[] = [
   },
   { reports: k8s(53027), seen: 'old pairs are never removed', ids: ['E08'] },
   {
-    reports: ['okd-project/okd#1881', 'clastix/kamaji#315', 'kubernetes/kubeadm#2027'],
+    reports: ['okd-project/okd#1881', 'clastix/kamaji#315', 'clastix/kamaji#240', 'kubernetes/kubeadm#2027'],
     seen: 'kubeconfigs and join data keep the CA of before',
     ids: ['A11', 'I02', 'I05'],
   },
@@ -212,9 +268,171 @@ export const fieldReports: readonly FieldReport[] = [
     ids: ['I03'],
   },
   {
+    reports: ['alauda/knowledge#154'],
+    seen: 'certificates ended, and what asks for new ones is approved and never signed',
+    ids: ['D01', 'E11'],
+  },
+  {
+    reports: [
+      'rancher/rke2#8318',
+      'okd-project/okd#499',
+      'openshift/cluster-kube-apiserver-operator#988',
+      'okd-project/okd#2242',
+    ],
+    seen: 'the whole cluster was off for longer than its certificates live',
+    ids: ['A20', 'E11'],
+  },
+  {
+    reports: [
+      'canonical/microk8s#2489',
+      'canonical/microk8s#5290',
+      'canonical/microk8s#4852',
+      'canonical/microk8s#1150',
+      'canonical/microk8s#2317',
+      'canonical/microk8s#5576',
+      'canonical/microk8s#5590',
+      'canonical/microk8s#4561',
+    ],
+    seen: 'a year without rotation; renewed on one node of several; without the addresses of before; a CA of 30 days',
+    ids: ['E11', 'E17', 'G04', 'I11'],
+  },
+  {
+    reports: ['okd-project/okd#1629'],
+    seen: 'approving is Forbidden with the kubeconfig at hand',
+    ids: ['C14', 'Z04'],
+  },
+  {
+    reports: ['kontena/kubelet-rubber-stamp#10'],
+    seen: 'an approver that was given the wrong rights',
+    ids: ['C14'],
+  },
+  {
+    reports: ['openshift/cluster-machine-approver#42'],
+    seen: 'requests that were there before the approver started are ignored',
+    ids: ['C04'],
+  },
+  {
+    reports: [
+      'openshift/openshift-docs#14891',
+      'openshift/openshift-docs#34975',
+      'openshift/openshift-docs#86600',
+      'openshift/openshift-docs#117169',
+    ],
+    seen: 'requests come again after they were approved: the serving ones come second, given up ones are made anew',
+    ids: ['C04', 'C11'],
+  },
+  {
+    reports: ['awslabs/eks-perf-tests#189'],
+    seen: 'dozens of requests of nodes that are gone',
+    ids: ['C10'],
+  },
+  {
+    reports: k8s(114588, 115315),
+    seen: '401 for logs alone, after the client certificate of the API server was renewed',
+    ids: ['G09'],
+  },
+  {
+    reports: [...k8s(120621, 49899), 'kubernetes/kops#16850'],
+    seen: '401 after a renewal, on connections that were opened before it',
+    ids: ['E16'],
+  },
+  {
+    reports: [
+      'openshift/machine-config-operator#2802',
+      'openshift/runbooks#44',
+      'openshift/openshift-docs#45313',
+      'openshift/openshift-docs#34704',
+    ],
+    seen: 'a paused pool keeps the new CA from its machines',
+    ids: ['I08'],
+  },
+  {
+    reports: ['rancher/rancher#25858', 'RafPe/pod-certificate-signer#110'],
+    seen: 'a program keeps the CA of before in memory; it takes minutes until a pod has the new one',
+    ids: ['I04'],
+  },
+  {
+    reports: ['Azure/AKS#1455', 'Azure/AKS#2347'],
+    seen: 'a rotation of all certificates was left half-way, with nodes behind',
+    ids: ['I07', 'I16'],
+  },
+  {
+    reports: ['kubernetes/website#19351', 'kubernetes/website#26188'],
+    seen: 'which file belongs to which flag when CAs are changed by hand',
+    ids: ['I12', 'I13', 'I17'],
+  },
+  {
     reports: ['kubernetes/kops#12032'],
     seen: "administrators' kubeconfigs are of the CA that is about to go",
     ids: ['I18'],
+  },
+]
+
+/** Reports that are no issue with a number. */
+export const otherReports: readonly { title: string; seen: string; ids: readonly [string, ...string[]] }[] = [
+  {
+    title: 'AWS re:Post, Kubelet Server Certificate Untaint',
+    seen: 'pods start a minute before the serving certificate is there',
+    ids: ['G11'],
+  },
+  {
+    title: 'GKE, credential rotation',
+    seen: 'the provider rotates by itself when the CA is about to end, and nodes are made anew',
+    ids: ['I11'],
+  },
+]
+
+/** Reports that no diagnosis finds, since the part of Rollcall that they are about has no such fault: held by a test. */
+export const heldElsewhere: readonly { reports: readonly string[]; seen: string; by: string }[] = [
+  {
+    reports: ['postfinance/kubelet-csr-approver#28'],
+    seen: 'names are to be proven by ranges of addresses',
+    by: 'src/approve/cases/f-ip-sans.test.ts',
+  },
+  {
+    reports: ['postfinance/kubelet-csr-approver#10'],
+    seen: 'a request may ask for any life',
+    by: 'src/approve/policy-terms.test.ts',
+  },
+  {
+    reports: ['postfinance/kubelet-csr-approver#273'],
+    seen: 'a prefix with a typing error keeps the approver from starting',
+    by: 'src/approve/policy-document.test.ts',
+  },
+  {
+    reports: ['gardener/gardener#10876'],
+    seen: 'two texts of one IPv6 address are taken for two',
+    by: 'src/approve/cases/f-ip-sans.test.ts',
+  },
+  {
+    reports: ['k3s-io/k3s#9785', 'k3s-io/k3s#9900', 'k3s-io/k3s#9901'],
+    seen: 'the command that rotates fails on a node that is no server',
+    by: 'test/renew.test.ts',
+  },
+  {
+    reports: ['k3s-io/k3s#11233', 'k3s-io/k3s#7082', 'k3s-io/k3s#7083'],
+    seen: 'the CA cannot be changed once the first server is gone',
+    by: 'src/rollover/model-check.test.ts',
+  },
+  {
+    reports: ['openshift/cluster-kube-controller-manager-operator#132'],
+    seen: 'nothing but the end of its certificate makes a node renew it',
+    by: 'test/renew.test.ts',
+  },
+  {
+    reports: ['kubernetes/kubernetes#91148'],
+    seen: 'a metric of certificates never worked',
+    by: 'test/prometheus.test.ts',
+  },
+  {
+    reports: [
+      'prometheus-operator/prometheus-operator#1843',
+      'prometheus-operator/kube-prometheus#881',
+      'kubevirt/kubevirt#13548',
+      'AndreiGavriliu/homelab#6637',
+    ],
+    seen: 'an alert fires all the time for certificates that live short, and names nobody',
+    by: 'test/alerts.test.ts',
   },
 ]
 
@@ -226,10 +444,14 @@ export function idsOf({ ids, reports }: FieldReport, checks: readonly Check[]): 
 
 /** The page, Markdown. */
 export function fieldReportsPage(checks: readonly Check[]): string {
-  const rows = fieldReports.map(row => {
-    const ids = idsOf(row, checks).map(id => `[${id}](doctor/${id}.md)`)
-    return `| ${row.reports.map(linked).join(', ')} | ${row.seen} | ${ids.join(', ')} |`
-  })
+  const linkedIds = (ids: readonly string[]) => ids.map(id => `[${id}](doctor/${id}.md)`).join(', ')
+  const rows = fieldReports.map(
+    row => `| ${row.reports.map(linked).join(', ')} | ${row.seen} | ${linkedIds(idsOf(row, checks))} |`,
+  )
+  const others = otherReports.map(({ title, seen, ids }) => `| ${title} | ${seen} | ${linkedIds(ids)} |`)
+  const elsewhere = heldElsewhere.map(
+    ({ reports, seen, by }) => `| ${reports.map(linked).join(', ')} | ${seen} | \`${by}\` |`,
+  )
   return `<!-- Made from src/doctor/field-reports.ts by scripts/field-reports-page.ts; change it there. -->
 # What happened to others, and what finds it
 
@@ -237,7 +459,15 @@ Public reports of node certificates that failed. Each diagnosis has a test that 
 
 | report | what was seen | found by |
 |---|---|---|
-${rows.join('\n')}
+${[...rows, ...others].join('\n')}
+
+## Held by another part
+Reports that are about the tool itself, not about a cluster: no diagnosis finds them, and a test holds that Rollcall has no
+such fault.
+
+| report | what was seen | held by |
+|---|---|---|
+${elsewhere.join('\n')}
 `
 }
 

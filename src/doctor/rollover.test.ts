@@ -193,6 +193,9 @@ test(
       sub: 'system:serviceaccount:default:default',
       aud: [former.issuer],
       iat: now,
+      nbf: now,
+      jti: 'a',
+      'kubernetes.io': { namespace: 'default', serviceaccount: { name: 'default', uid: 'u' } },
       exp: now + 3600,
     })
     const secret: Secret = {
