@@ -85,7 +85,7 @@ export function parseObject<T extends KubeObject>(stored: Stored, revision = sto
 
 const parsed = new WeakMap<Stored, KubeObject>()
 /** Of the versions parsed last; a parsed form takes several times the bytes. */
-const recentlyParsed = new Recent<Stored>(5000, stored => parsed.delete(stored))
+const recentlyParsed = new Recent<Stored>(2000, stored => parsed.delete(stored))
 
 /** The object for one look at many: what is not parsed yet is not kept. Never change it. */
 export function glanceAt<T extends KubeObject>(stored: Stored): T {
