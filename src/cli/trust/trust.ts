@@ -12,6 +12,9 @@ import { addOutputOption, type OutputFormat, print } from '../output.ts'
 import { printable } from '../printable.ts'
 import { formatTable } from '../table.ts'
 import { withApi } from '../with-api.ts'
+import { register as registerCeremony } from './ceremony.ts'
+import { register as registerProbe } from './probe.ts'
+import { register as registerRoots } from './roots.ts'
 
 type Flags = ConnectionFlags & { output: OutputFormat }
 
@@ -40,6 +43,7 @@ export function register(program: Command, io: CommandIo): void {
     )
     print(io, flags.output, { text: () => bundleText(bundle), value: bundle })
   })
+  for (const subcommand of [registerProbe, registerRoots, registerCeremony]) subcommand(trust, io)
 }
 
 const columns = [
