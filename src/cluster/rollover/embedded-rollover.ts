@@ -4,10 +4,11 @@ import type { OpenConnections } from '../../apiserver/http/open-connections.ts'
 import type { ObjectReader } from '../../apiserver/reader.ts'
 import { backupDatabase } from '../../apiserver/storage/sqlite-backup.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import { type Lease, resources } from '../../kube/types.ts'
+import { type Lease, resources, type Secret } from '../../kube/types.ts'
 import type { Clock, Disk, Log, Random } from '../../ports.ts'
 import type { Leaf } from '../../sign/leaf.ts'
 import type { LastingLedger } from '../../sign/ledger.ts'
+import { publishInTokens } from '../../trust/token-secrets.ts'
 import { publishClusterInfo } from '../cluster-info.ts'
 import type { DataDirectory } from '../data-directory.ts'
 import { replaceClientCas } from '../extension-authentication.ts'
@@ -56,6 +57,7 @@ export async function startEmbeddedRollover(options: EmbeddedRolloverOptions): P
     writers: {
       // The publisher follows what this place should hold.
       rootCa: () => {},
+      tokenSecrets: pem => publishInTokens(client, reader.list<Secret>(resources.secrets), pem),
       clusterInfo: pem => publishClusterInfo(client, server, pem),
       bootstrapKubeconfig: () => options.writeBootstrapKubeconfig(),
       adminKubeconfig: () => options.writeAdminKubeconfig(),

@@ -2,10 +2,11 @@
 import type { ObjectReader } from '../../apiserver/reader.ts'
 import { parseKubeconfig, selectContext } from '../../kube/kubeconfig.ts'
 import type { TrustRole } from '../../kube/rollcall/trust-bundle.ts'
-import { type ConfigMap, type Namespace, resources } from '../../kube/types.ts'
+import { type ConfigMap, type Namespace, resources, type Secret } from '../../kube/types.ts'
 import type { Disk } from '../../ports.ts'
 import type { SinkFacts } from '../../rollover/observations.ts'
 import { rootCaName } from '../../trust/root-ca.ts'
+import { authoritiesInTokens } from '../../trust/token-secrets.ts'
 import { parseCertificatesPem } from '../../x509/certificate.ts'
 import { readIfThere } from '../pki-files.ts'
 import type { CaStore } from './ca-store.ts'
@@ -29,6 +30,7 @@ export interface SinkParts {
   /** Rewrite a place with these CAs (PEM). */
   writers: {
     rootCa(pem: string): void
+    tokenSecrets(pem: string): Promise<void>
     clusterInfo(pem: string): Promise<void>
     bootstrapKubeconfig(pem: string): Promise<void>
     adminKubeconfig(pem: string): Promise<void>
@@ -55,6 +57,13 @@ export function trustSinks({ reader, disk, paths, writers }: SinkParts): TrustSi
         return active.map(({ metadata }) => configMap(rootCaName, metadata.name)?.data?.['ca.crt'] ?? '')
       },
       write: async pem => writers.rootCa(pem),
+    },
+    {
+      role,
+      id: 'service-account-tokens',
+      seed: false,
+      read: async () => authoritiesInTokens(reader.list<Secret>(resources.secrets)),
+      write: writers.tokenSecrets,
     },
     {
       role,
@@ -101,7 +110,8 @@ export async function sinkFacts(
   const generation = sinks[id] ?? bundle
   const wanted = bundles.get(generation)?.anchors ?? []
   const fits = copies.every(({ known, foreign }) => foreign === 0 && sameSet(known, wanted))
-  const [first = [], ...others] = copies.map(({ known }) => known)
+  // Where there is no copy, nobody takes anything else from it.
+  const [first = wanted, ...others] = copies.map(({ known }) => known)
   const common = first.filter(authority => others.every(copy => copy.includes(authority)))
   return { id, seed, generation: fits ? generation : 0, anchors: common }
 }
