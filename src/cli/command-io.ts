@@ -27,6 +27,8 @@ export interface CommandIo {
   clock: Clock
   /** Whether stdout is a terminal. */
   isTerminal: boolean
+  /** Absent: as isTerminal. */
+  colours?: boolean
   /** `lasting`: for a program that stays and asks much. Rejects with RollcallError KUBECONFIG_INVALID. */
   connect(flags: ConnectionFlags, lasting?: boolean): Promise<ConnectedApi>
   /** Sets the exit code of a command that ended well but found something; errors are thrown instead. */

@@ -96,7 +96,10 @@ export function register(program: Command, io: CommandIo, ports: DoctorPorts = s
 }
 
 function show(io: CommandIo, output: OutputFormat, report: Report): void {
-  print(io, output, { text: wide => formatReport(report, { wide, colours: io.isTerminal }), value: report })
+  print(io, output, {
+    text: wide => formatReport(report, { wide, colours: io.colours ?? io.isTerminal }),
+    value: report,
+  })
   io.exitWith(exitCodeOf(report))
 }
 

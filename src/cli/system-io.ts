@@ -1,6 +1,7 @@
 import { systemCode } from '../errors.ts'
 import { systemClock } from '../host/clock.ts'
 import { systemDisk } from '../host/disk.ts'
+import { wantsColours } from './colours.ts'
 import type { CommandIo } from './command-io.ts'
 
 // Whoever reads our output may have enough of it (`up | head -1`): the rest is dropped, and the work goes on.
@@ -16,6 +17,7 @@ export const systemIo: CommandIo = {
   stderr: text => void process.stderr.write(text),
   clock: systemClock,
   isTerminal: process.stdout.isTTY === true,
+  colours: wantsColours(process.stdout.isTTY === true, process.env),
   async connect(flags, lasting) {
     // Not every command asks the API, and the plugin of a kubelet is to be quick.
     const [{ kubeconfigConnection }, connect, { createClient }] = await Promise.all([

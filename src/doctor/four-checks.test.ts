@@ -49,6 +49,12 @@ test('logs: a line of each leads to its diagnosis', () => {
     'recognized csr "csr-1" as [nodeclient] but subject access review was not approved': 'C01',
     'the signer has expired: NotAfter=2026-01-01 00:00:00 +0000 UTC': 'D03',
     'expected "/var/lib/kubelet/pki/kubelet-client-current.pem" to be a symlink but it is a file': 'E02',
+    'retrieved csr is not compatible: csr subjects differ': 'B09',
+    'csr "csr-x7" was deleted': 'C12',
+    'user not permitted to approve requests with signerName "kubernetes.io/kubelet-serving"': 'C14',
+    'spec.expirationSeconds: Invalid value: 5: may not specify a duration less than 600 seconds (10 minutes)':
+      'B06',
+    'exec: executable /usr/bin/plugin failed with exit code 1': 'A17',
   }
   for (const [line, id] of Object.entries(firsts)) assert.equal(told(line)[0], id, line)
   assert.deepEqual(told('Started container'), [])

@@ -3,7 +3,7 @@ import { type Check, view } from '../check.ts'
 import { showNode } from '../commands.ts'
 
 /** Milliseconds that pods could already be scheduled while exec and logs fail; below, nobody notices. */
-const noticed = 20_000
+const noticed = 30_000
 
 export const g11: Check = {
   meta: {
