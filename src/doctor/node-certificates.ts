@@ -1,9 +1,9 @@
-import type { Certificate } from '../x509/certificate.ts'
+import type { IssuedFacts } from './issued-facts.ts'
 import type { RequestFacts } from './request-facts.ts'
 
 export interface IssuedCertificate {
   node: string
-  certificate: Certificate
+  certificate: IssuedFacts
   request: RequestFacts
 }
 

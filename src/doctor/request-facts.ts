@@ -6,10 +6,11 @@ import { subjectNode } from '../approve/subject-node.ts'
 import type { Reason } from '../approve/verdict.ts'
 import { csrCondition, isApproved, isDenied, isFailed, isIssued } from '../kube/csr-conditions.ts'
 import { type CertificateSigningRequest, type KubeNode, signerNames } from '../kube/types.ts'
-import { nodeOfSubject } from '../survey/node-identity.ts'
-import { createdAt, type Reading, readIssued, readSpecRequest } from '../survey/request-facts.ts'
-import type { Certificate } from '../x509/certificate.ts'
-import type { CertificateRequest } from '../x509/request.ts'
+import { nodeOfUser } from '../survey/node-identity.ts'
+import { createdAt, type Reading, readIssuedUnkept, readSpecRequestUnkept } from '../survey/request-facts.ts'
+import { commonName } from '../x509/name.ts'
+import type { SubjectAltName } from '../x509/san.ts'
+import { type IssuedFacts, issuedFacts, type KnownIssuers, withoutSource } from './issued-facts.ts'
 
 export type RequestState = 'undecided' | 'denied' | 'unsigned' | 'failed' | 'issued'
 
@@ -24,10 +25,11 @@ export interface RequestFacts {
   /** When it was approved, denied or failed. */
   decided?: number
   /** No more of the request than is looked at: 20,000 of them are held at once. */
-  asked: Reading<Pick<CertificateRequest, 'subject' | 'subjectAltName'>>
+  asked: Reading<{ commonName: string; subjectAltName: SubjectAltName }>
   /** The node it is for, by its subject. */
   node?: string
-  issued?: Reading<Certificate>
+  /** No more of the certificate either; `wholeCertificate` reads the rest. */
+  issued?: Reading<IssuedFacts>
   /** No later one for the same node and signer. */
   newest: boolean
   /** What stands against approval by the default policy; only of the newest requests for serving certificates that are not approved. */
@@ -45,7 +47,8 @@ export function readRequests(
   nodes: readonly KubeNode[] | undefined,
   now: number,
 ): RequestFacts[] {
-  const facts = requests.map(csr => readOne(csr, now)).sort((a, b) => a.created - b.created)
+  const known: KnownIssuers = { names: new Map(), keys: new Map() }
+  const facts = requests.map(csr => readOne(csr, now, known)).sort((a, b) => a.created - b.created)
   const newest = new Map(facts.map(request => [subjectKey(request), request]))
   for (const request of newest.values()) request.newest = true
   if (nodes) judgeServing([...newest.values()], nodes, now)
@@ -56,11 +59,15 @@ function subjectKey({ node, name, csr }: RequestFacts): string {
   return `${csr.spec.signerName} ${node === undefined ? `request ${name}` : `node ${node}`}`
 }
 
-function readOne(csr: CertificateSigningRequest, now: number): RequestFacts {
+function readOne(csr: CertificateSigningRequest, now: number, known: KnownIssuers): RequestFacts {
   const asked = askedOf(csr)
-  const issued = readIssued(csr)
-  const subject = issued?.ok ? issued.value.subject : asked.ok ? asked.value.subject : undefined
-  const node = subject && nodeOfSubject(subject)
+  const issued = readIssuedUnkept(csr)
+  const subject = issued?.ok
+    ? commonName(issued.value.subject)
+    : asked.ok
+      ? asked.value.commonName
+      : undefined
+  const node = nodeOfUser(subject)
   const kind = kinds[csr.spec.signerName]
   const decided = decisionTime(csr)
   return {
@@ -72,16 +79,19 @@ function readOne(csr: CertificateSigningRequest, now: number): RequestFacts {
     ...(decided !== undefined && { decided }),
     asked,
     ...(node !== undefined && { node }),
-    ...(issued && { issued }),
+    ...(issued && { issued: issued.ok ? { ok: true, value: issuedFacts(issued.value, known) } : issued }),
     newest: false,
   }
 }
 
 function askedOf(csr: CertificateSigningRequest): RequestFacts['asked'] {
-  const reading = readSpecRequest(csr)
+  const reading = readSpecRequestUnkept(csr)
   if (!reading.ok) return reading
   const { subject, subjectAltName } = reading.value
-  return { ok: true, value: { subject, subjectAltName } }
+  return {
+    ok: true,
+    value: { commonName: commonName(subject), subjectAltName: withoutSource(subjectAltName) },
+  }
 }
 
 function stateOf(csr: CertificateSigningRequest): RequestState {

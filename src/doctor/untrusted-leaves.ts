@@ -1,9 +1,10 @@
-import { verifyChain } from '../x509/certificate.ts'
-import type { Certificate } from '../x509/certificate.ts'
+import { type Certificate, verifyChain } from '../x509/certificate.ts'
+import { wholeCertificate } from './issued-facts.ts'
 import { type IssuedCertificate, latestIssued } from './node-certificates.ts'
 import type { RequestFacts } from './request-facts.ts'
 
-export interface UntrustedLeaf extends IssuedCertificate {
+export interface UntrustedLeaf extends Omit<IssuedCertificate, 'certificate'> {
+  certificate: Certificate
   /** As Go's clients say it. */
   reason: string
 }
@@ -15,9 +16,10 @@ export function untrustedLeaves(
   now: number,
 ): UntrustedLeaf[] {
   return latestIssued(requests, 'client').flatMap(issued => {
-    const { certificate } = issued
-    if (now > certificate.notAfter || now < certificate.notBefore) return []
+    const { notAfter, notBefore } = issued.certificate
+    if (now > notAfter || now < notBefore) return []
+    const certificate = wholeCertificate(issued.request.csr)
     const verdict = verifyChain([certificate], roots, { now, usage: 'clientAuth' })
-    return verdict.ok ? [] : { ...issued, reason: verdict.reason }
+    return verdict.ok ? [] : { ...issued, certificate, reason: verdict.reason }
   })
 }

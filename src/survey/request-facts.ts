@@ -2,9 +2,13 @@ import { hasCode } from '../errors.ts'
 import { csrCondition, isIssued } from '../kube/csr-conditions.ts'
 import { heldCondition } from '../kube/held-conditions.ts'
 import type { CertificateSigningRequest } from '../kube/types.ts'
-import { type Certificate, parseCertificatesPem } from '../x509/certificate.ts'
-import { decodeOnePem } from '../x509/pem.ts'
-import { type CertificateRequest, parseCertificateRequest } from '../x509/request.ts'
+import { type Certificate, parseCertificatesPem, parseCertificatesPemUnkept } from '../x509/certificate.ts'
+import { decodeOnePem, decodePem } from '../x509/pem.ts'
+import {
+  type CertificateRequest,
+  parseCertificateRequest,
+  parseCertificateRequestUnkept,
+} from '../x509/request.ts'
 import { nodeOfSubject } from './node-identity.ts'
 
 /** What could be read, or the sentence why not. */
@@ -12,16 +16,35 @@ export type Reading<T> = { ok: true; value: T } | { ok: false; problem: string }
 
 /** spec.request as it stands there; neither its signature nor its oddities are judged. */
 export function readSpecRequest(csr: CertificateSigningRequest): Reading<CertificateRequest> {
-  const pem = Buffer.from(csr.spec.request, 'base64').toString('latin1')
-  return reading(() => parseCertificateRequest(decodeOnePem(pem, 'CERTIFICATE REQUEST')))
+  return reading(() => parseCertificateRequest(decodeOnePem(textOf(csr.spec.request), requestLabel)))
 }
+
+/** `readSpecRequest`, for who reads thousands and looks at each once: nothing of them is remembered. */
+export function readSpecRequestUnkept(csr: CertificateSigningRequest): Reading<CertificateRequest> {
+  return reading(() =>
+    parseCertificateRequestUnkept(decodeOnePem(textOf(csr.spec.request), requestLabel, decodePem)),
+  )
+}
+
+const requestLabel = 'CERTIFICATE REQUEST'
+
+const textOf = (base64: string) => Buffer.from(base64, 'base64').toString('latin1')
 
 /** The leaf of status.certificate; undefined when nothing was issued. */
 export function readIssued(csr: CertificateSigningRequest): Reading<Certificate> | undefined {
-  if (!csr.status?.certificate) return undefined
-  const pem = Buffer.from(csr.status.certificate, 'base64').toString('latin1')
+  return readLeaf(csr, parseCertificatesPem)
+}
+
+/** `readIssued`, for who reads thousands and looks at each once: nothing of them is remembered. */
+export function readIssuedUnkept(csr: CertificateSigningRequest): Reading<Certificate> | undefined {
+  return readLeaf(csr, parseCertificatesPemUnkept)
+}
+
+function readLeaf({ status }: CertificateSigningRequest, parse: typeof parseCertificatesPem) {
+  const { certificate } = status ?? {}
+  if (!certificate) return undefined
   return reading(() => {
-    const [leaf] = parseCertificatesPem(pem)
+    const [leaf] = parse(textOf(certificate))
     if (!leaf) throw new NoCertificate()
     return leaf
   })

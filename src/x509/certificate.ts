@@ -9,7 +9,7 @@ import { contextTag, DerReader, plainBytes, tags } from './der.ts'
 import { encode, encodeSequence, encodeSmallInteger, encodeUnsigned } from './der-write.ts'
 import { type Extension, encodedExtensions, findExtension, readExtension } from './extension.ts'
 import { type Name, readName } from './name.ts'
-import { decodePemOnce } from './pem.ts'
+import { decodePem, decodePemOnce, type PemBlock } from './pem.ts'
 import { type KnownKey, readPublicKey } from './public-key.ts'
 import { checkSignatureOnce } from './signature-once.ts'
 import { encodeTime, readTime } from './time.ts'
@@ -162,9 +162,16 @@ function readExtensions(reader: DerReader, version: 1 | 2 | 3): Extension[] {
 
 /** Every certificate of the text, in order; as in client-go, PEM blocks with another label or with headers are skipped. */
 export function parseCertificatesPem(text: string): Certificate[] {
-  return decodePemOnce(text)
-    .filter(({ label, headers }) => label === 'CERTIFICATE' && !headers)
-    .map(block => parseCertificateOnce(block.bytes))
+  return certificateBlocks(decodePemOnce(text)).map(parseCertificateOnce)
+}
+
+/** `parseCertificatesPem`, for who reads thousands and looks at each once: nothing of them is remembered. */
+export function parseCertificatesPemUnkept(text: string): Certificate[] {
+  return certificateBlocks(decodePem(text)).map(parseCertificate)
+}
+
+function certificateBlocks(blocks: readonly PemBlock[]): Uint8Array[] {
+  return blocks.flatMap(({ label, headers, bytes }) => (label === 'CERTIFICATE' && !headers ? [bytes] : []))
 }
 
 export interface CertificateFields {

@@ -44,8 +44,8 @@ export function rememberPem(text: string, label: string, bytes: Uint8Array): voi
 }
 
 /** The single block with this label. Throws X509_MALFORMED when the first block is another or there is none. */
-export function decodeOnePem(text: string, label: string): Uint8Array {
-  const first = decodePemOnce(text)[0]
+export function decodeOnePem(text: string, label: string, decode = decodePemOnce): Uint8Array {
+  const [first] = decode(text)
   if (first === undefined) throw malformed(`PEM (${label})`, 0, 'no PEM block found')
   if (first.label !== label) throw malformed('PEM', 0, `the block is ${first.label}, expected ${label}`)
   return first.bytes

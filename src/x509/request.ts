@@ -68,6 +68,11 @@ export function parseCertificateRequest(bytes: Uint8Array): CertificateRequest {
   return request
 }
 
+/** `parseCertificateRequest`, for who reads thousands and looks at each once: nothing of them is remembered. */
+export function parseCertificateRequestUnkept(bytes: Uint8Array): CertificateRequest {
+  return parse(bytes)
+}
+
 function parse(bytes: Uint8Array): CertificateRequest {
   const der = plainBytes(bytes)
   const { oddities, note } = oddityNotes()

@@ -1,5 +1,4 @@
 import { shellWord } from '../../survey/explanation.ts'
-import { commonName } from '../../x509/name.ts'
 import { type Check, view } from '../check.ts'
 import { deleteRequest, watchRequests } from '../commands.ts'
 
@@ -22,7 +21,7 @@ export const b04: Check = {
       audit: ({ requests }) =>
         requests.flatMap(({ kind, asked, name, newest, state }) => {
           if (!kind || !newest || !asked.ok || state === 'denied') return []
-          const subject = commonName(asked.value.subject)
+          const subject = asked.value.commonName
           if (!subject.startsWith('system:node:') || subject === subject.toLowerCase()) return []
           return {
             object: `CertificateSigningRequest ${name}`,

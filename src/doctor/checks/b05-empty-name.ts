@@ -1,4 +1,3 @@
-import { commonName } from '../../x509/name.ts'
 import { type Check, view } from '../check.ts'
 import { deleteRequest, watchRequests } from '../commands.ts'
 
@@ -18,7 +17,7 @@ export const b05: Check = {
       requiredArtifacts: ['requests'],
       audit: ({ requests }) =>
         requests.flatMap(({ kind, asked, name, state }) =>
-          !kind || !asked.ok || state === 'denied' || commonName(asked.value.subject) !== 'system:node:'
+          !kind || !asked.ok || state === 'denied' || asked.value.commonName !== 'system:node:'
             ? []
             : {
                 object: `CertificateSigningRequest ${name}`,

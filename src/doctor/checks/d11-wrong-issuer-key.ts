@@ -2,6 +2,7 @@ import { certificateSignatureIsValid } from '../../x509/certificate.ts'
 import { formatName } from '../../x509/name.ts'
 import { describe, readBundle } from '../certificates.ts'
 import { type Check, view } from '../check.ts'
+import { wholeCertificate } from '../issued-facts.ts'
 import { latestIssued } from '../node-certificates.ts'
 
 export const d11: Check = {
@@ -30,7 +31,8 @@ export const d11: Check = {
             ({ subject }) => Buffer.compare(subject.raw, certificate.issuer.raw) === 0,
           )
           if (now > certificate.notAfter || named.length === 0) return []
-          if (named.some(root => certificateSignatureIsValid(certificate, root))) return []
+          const whole = wholeCertificate(request.csr)
+          if (named.some(root => certificateSignatureIsValid(whole, root))) return []
           return {
             object: `CertificateSigningRequest ${request.name}`,
             node,

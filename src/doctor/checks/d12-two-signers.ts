@@ -1,7 +1,7 @@
 import { signerNames } from '../../kube/types.ts'
-import type { Certificate } from '../../x509/certificate.ts'
 import { type Check, view } from '../check.ts'
 import { watchRequests } from '../commands.ts'
+import type { IssuedFacts } from '../issued-facts.ts'
 import type { RequestFacts } from '../request-facts.ts'
 
 const ofKubernetes: readonly string[] = Object.values(signerNames)
@@ -58,7 +58,7 @@ function changesOfIssuer(requests: readonly RequestFacts[]) {
   return issued.filter(({ issuer }, index) => issuer !== issued[index - 1]?.issuer)
 }
 
-function issuerOf({ authorityKeyIdentifier, issuer }: Certificate): string {
+function issuerOf({ authorityKeyIdentifier, issuer }: IssuedFacts): string {
   return Buffer.from(authorityKeyIdentifier ?? issuer.raw)
     .toString('hex')
     .slice(0, 16)

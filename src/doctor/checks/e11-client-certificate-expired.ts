@@ -60,7 +60,7 @@ export const e11: Check = {
   ],
 }
 
-function expired({ notAfter }: Certificate, source: string, now: number) {
+function expired({ notAfter }: Pick<Certificate, 'notAfter'>, source: string, now: number) {
   return {
     evidence: [{ value: `expired ${formatTime(notAfter)}, ${formatAge(now - notAfter)} ago`, source }],
     cause: 'It was not renewed before it ended; the API takes it no more.',

@@ -2,6 +2,7 @@ import { type Certificate, certificateSignatureIsValid } from '../../x509/certif
 import { describe, readBundle } from '../certificates.ts'
 import { type Check, view } from '../check.ts'
 import { runDoctor } from '../commands.ts'
+import { wholeCertificate } from '../issued-facts.ts'
 import { latestIssued } from '../node-certificates.ts'
 
 export const i18: Check = {
@@ -26,7 +27,7 @@ export const i18: Check = {
           (a, b) => b.certificate.notBefore - a.certificate.notBefore,
         )[0]
         const ours = own && issuerAmong(roots, own)
-        const theirs = newest && issuerAmong(roots, newest.certificate)
+        const theirs = newest && issuerAmong(roots, wholeCertificate(newest.request.csr))
         if (!own || !newest || !ours || !theirs || ours === theirs) return []
         if (newest.certificate.notBefore <= own.notBefore) return []
         return [
