@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { cases } from './cases/index.ts'
+import { shippedAdmission } from './cases/shipped-admission.ts'
 import { startRollcallServer } from './rollcall-server.ts'
 import { runCase } from './run-case.ts'
 import type { ServerUnderTest } from './server-under-test.ts'
@@ -18,5 +19,5 @@ after(async () => {
   await server?.stop()
 })
 
-for (const [index, one] of cases.entries())
+for (const [index, one] of [...cases, ...shippedAdmission].entries())
   test(one.title, async () => assert.deepEqual(await runCase(wire, one, `case-${index}`), []))
