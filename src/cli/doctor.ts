@@ -125,7 +125,9 @@ function registerCollect(doctor: Command, io: CommandIo, ports: DoctorPorts): vo
 function registerNode(doctor: Command, io: CommandIo, ports: DoctorPorts): void {
   const command = doctor
     .command('node')
-    .description('look at the files of this node, and at what its API server says to it')
+    .description(
+      'look at the files of this node, run the credential plugins that they name, and ask its API server',
+    )
     .option('--cert-dir <folder>', 'where the pairs are', '/var/lib/kubelet/pki')
     .option('--kubeconfig <file>', 'the kubeconfig of the kubelet', '/etc/kubernetes/kubelet.conf')
     .option(

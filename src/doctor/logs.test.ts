@@ -166,9 +166,26 @@ test(
   }),
 )
 
-test('a log that is not there is a usage error, and what it holds of secrets is not kept', async () => {
+test('a log that is not there is a usage error', async () => {
   await assert.rejects(
     readLogs(['/no/such.log'], systemDisk),
     (error: unknown) => error instanceof RollcallError && error.code === 'USAGE',
   )
+})
+
+test('of a log only its end and what tells something is kept, and no token', async () => {
+  const line = 'Unauthorized for bearer token abcdef.0123456789abcdef'
+  const text = [line, 'x'.repeat(17 * 1024 * 1024), 'nothing', line, ''].join('\n')
+  const folder = await mkdtemp(join(tmpdir(), 'rollcall-log-'))
+  try {
+    const log = join(folder, 'kubelet.log')
+    await writeFile(log, text)
+    const read = await readLogs([log], systemDisk)
+    assert.deepEqual(read, {
+      status: 'ok',
+      value: [{ file: log, text: 'Unauthorized for bearer [secret]' }],
+    })
+  } finally {
+    await rm(folder, { recursive: true })
+  }
 })

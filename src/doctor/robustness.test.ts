@@ -84,6 +84,57 @@ const gathered = fc
     joinAccess: ok(fc.constant([])),
     requesterAccess: ok(fc.constant([])),
     ownCertificate: ok(text),
+    apiAnswer: ok(
+      fc.record({
+        server: text,
+        version: fc.oneof(text, fc.constantFrom('v1.25.3', 'v1.36.0')),
+        trouble: fc.record({
+          kind: fc.constantFrom('silent', 'strange', 'untrusted', 'refused'),
+          message: text,
+        }),
+      }),
+    ),
+    rotations: ok(
+      fc.array(
+        fc.record(
+          {
+            name: text,
+            role: fc.constantFrom('client', 'apiserver-serving'),
+            from: fc.nat(9),
+            to: fc.nat(9),
+            phase: fc.constantFrom('Proving', 'Done', ''),
+            begun: fc.oneof(time, text),
+            paused: fc.record({ since: fc.oneof(time, text), reason: text }),
+          },
+          { requiredKeys: ['name', 'role', 'from', 'to', 'phase', 'begun'] },
+        ),
+        { maxLength: 3 },
+      ),
+    ),
+    podsBeforeCa: ok(
+      fc.record({
+        notBefore: time,
+        pods: fc.array(fc.record({ namespace: text, name: text, started: text }), { maxLength: 3 }),
+      }),
+    ),
+    tokenKeys: ok(
+      fc.record({
+        keyIds: fc.array(text, { maxLength: 2 }),
+        tokens: fc.array(fc.record({ secret: text, keyId: text }), { maxLength: 3 }),
+      }),
+    ),
+    joinPins: ok(
+      fc.record({ server: text, pins: fc.array(text, { minLength: 1 }), certificateAuthority: text }),
+    ),
+    logLines: ok(
+      fc.array(
+        fc.record({
+          file: text,
+          text: fc.constantFrom('Rotating certificates', 'rotation deadline', 'Unauthorized', 'usages', ''),
+        }),
+        { maxLength: 5 },
+      ),
+    ),
   })
   // As it comes out of a file: plain JSON, without fields that are undefined.
   .map(

@@ -1,4 +1,3 @@
-import { formatTime } from '../../kube/time-format.ts'
 import { shellWord } from '../../survey/explanation.ts'
 import { verifyChain } from '../../x509/certificate.ts'
 import { readBundle, readChain } from '../certificates.ts'
@@ -40,7 +39,7 @@ export const i04: Check = {
               source: `Pods of namespace ${namespace} status.startTime`,
             },
             {
-              value: `made at ${formatTime(Date.parse(notBefore))}`,
+              value: `made at ${notBefore}`,
               source: 'newest CA in kube-root-ca.crt',
             },
           ],

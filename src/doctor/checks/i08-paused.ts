@@ -1,4 +1,4 @@
-import { formatAge, formatTime } from '../../kube/time-format.ts'
+import { formatAge } from '../../kube/time-format.ts'
 import { shellWord } from '../../survey/explanation.ts'
 import { type Check, view } from '../check.ts'
 
@@ -23,14 +23,14 @@ export const i08: Check = {
       requiredArtifacts: ['rotations'],
       audit: ({ rotations }, now) =>
         rotations.flatMap(({ name, paused, phase, role }) => {
-          if (!paused || now - Date.parse(paused.since) < patience) return []
+          if (!paused || !(now - Date.parse(paused.since) >= patience)) return []
           return {
             object: `CARotation ${name}`,
             evidence: [
               {
                 value: `${role}, in ${phase}, paused ${formatAge(now - Date.parse(paused.since))} ago: ${paused.reason}`,
                 source: `CARotation ${name} status`,
-                at: formatTime(Date.parse(paused.since)),
+                at: paused.since,
               },
             ],
             cause: 'The rotation is paused.',

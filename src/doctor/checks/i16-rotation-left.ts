@@ -1,4 +1,4 @@
-import { formatAge, formatTime } from '../../kube/time-format.ts'
+import { formatAge } from '../../kube/time-format.ts'
 import { controllerLease, isRollcall } from '../../survey/csr-facts.ts'
 import { shellWord } from '../../survey/explanation.ts'
 import { type Check, view } from '../check.ts'
@@ -33,7 +33,7 @@ export const i16: Check = {
               {
                 value: `${role}, in ${phase}, begun ${formatAge(now - Date.parse(begun))} ago`,
                 source: `CARotation ${name} status.phase`,
-                at: formatTime(Date.parse(begun)),
+                at: begun,
               },
               ...leaseLines(ours, now),
             ],

@@ -1,7 +1,8 @@
-/** The lines of log files that tell something about certificates; all others are left where they are. */
+/** The lines of log files that tell something about certificates; all others, and secrets in them, are left where they are. */
 import { RollcallError, systemCode } from '../../errors.ts'
 import type { Disk } from '../../ports.ts'
 import type { Gathered, LogLine } from '../artifacts.ts'
+import { scrub } from '../bundle.ts'
 import { tells } from '../log-patterns.ts'
 
 export type LogDisk = Pick<Disk, 'read' | 'readRange' | 'stat'>
@@ -50,7 +51,7 @@ function linesIn(text: string, file: string): LogLine[] {
   const telling = text.split('\n').filter(tells).slice(-mostLines)
   return telling.map(line => {
     const at = timeIn(line)
-    return { file, ...(at !== undefined && { at }), text: line.trim().slice(0, mostText) }
+    return { file, ...(at !== undefined && { at }), text: scrub(line.trim().slice(0, mostText)) }
   })
 }
 
