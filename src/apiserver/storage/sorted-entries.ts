@@ -20,36 +20,35 @@ function lowerBound(entries: readonly Stored[], key: string): number {
 
 /** The current entries by key and in the order of keys: an array of small sorted arrays (a two-level B-tree). */
 export class SortedEntries {
-  readonly #byKey = new Map<string, Stored>()
   readonly #chunks: Stored[][] = []
 
-  get size(): number {
-    return this.#byKey.size
-  }
-
   get(key: string): Stored | undefined {
-    return this.#byKey.get(key)
+    const chunk = this.#chunks[this.#chunkFor(key)]
+    const entry = chunk?.[lowerBound(chunk, key)]
+    return entry?.key === key ? entry : undefined
   }
 
   set(entry: Stored): void {
-    const known = this.#byKey.has(entry.key)
-    this.#byKey.set(entry.key, entry)
     const at = this.#chunkFor(entry.key)
     const chunk = this.#chunks[at]
     if (!chunk) {
       this.#chunks.push([entry])
       return
     }
-    chunk.splice(lowerBound(chunk, entry.key), known ? 1 : 0, entry)
+    const index = lowerBound(chunk, entry.key)
+    // What comes in order, as it does from the disk, fills its chunks.
+    if (index === CHUNK) this.#chunks.splice(at + 1, 0, [entry])
+    else chunk.splice(index, chunk[index]?.key === entry.key ? 1 : 0, entry)
     if (chunk.length > CHUNK) this.#chunks.splice(at + 1, 0, chunk.splice(CHUNK / 2))
   }
 
   delete(key: string): void {
-    if (!this.#byKey.delete(key)) return
     const at = this.#chunkFor(key)
     const chunk = this.#chunks[at]
     if (!chunk) return
-    chunk.splice(lowerBound(chunk, key), 1)
+    const index = lowerBound(chunk, key)
+    if (chunk[index]?.key !== key) return
+    chunk.splice(index, 1)
     if (chunk.length === 0) this.#chunks.splice(at, 1)
   }
 

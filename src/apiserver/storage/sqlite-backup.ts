@@ -34,11 +34,16 @@ const failed = (path: string, why: unknown) =>
   })
 
 /**
- * Writes what the database at `path` holds now to the new file `target` (0600), all of it or nothing; a server may run on
- * it meanwhile. Throws STORAGE_FAILED.
+ * Writes what the state database at `path` holds now to the new file `target` (0600), all of it or nothing; a server may
+ * run on it meanwhile. Throws STORAGE_FAILED.
  */
 export function backupDatabase(path: string, target: string): Copy {
-  if (!existsSync(path)) throw failed(path, 'there is no state database')
+  return copyDatabase(path, target, examine)
+}
+
+/** The same for any database; `judge` looks at the copy before it gets its name. Throws STORAGE_FAILED. */
+export function copyDatabase<T>(path: string, target: string, judge: (copy: string) => T): T {
+  if (!existsSync(path)) throw failed(path, 'there is no such database')
   if (existsSync(target)) throw failed(target, 'the file is there already; give another name with --to')
   const partial = `${target}.partial`
   try {
@@ -52,11 +57,11 @@ export function backupDatabase(path: string, target: string): Copy {
     } finally {
       database.close()
     }
-    const copy = examine(partial)
+    const judged = judge(partial)
     sync(partial)
     renameSync(partial, target)
     sync(dirname(target))
-    return copy
+    return judged
   } catch (error) {
     rmSync(partial, { force: true })
     throw error instanceof RollcallError ? error : failed(path, error)
@@ -150,7 +155,7 @@ function advance(path: string, revision: number): void {
 }
 
 /** The old database gets a second name; its log, which belongs to it alone, must not stay beside the new one. */
-function keepReplaced(path: string): void {
+export function keepReplaced(path: string): void {
   const replaced = `${path}.replaced`
   for (const suffix of ['', '-wal', '-shm']) rmSync(replaced + suffix, { force: true })
   if (existsSync(path)) linkSync(path, replaced)

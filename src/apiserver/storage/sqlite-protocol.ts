@@ -6,16 +6,12 @@ export interface WorkerOptions {
   maximumBytes?: number
 }
 
-/** An entry without its value, which is read when it is asked for. */
-export interface LoadedRow {
+export interface Row {
   key: string
+  value: Uint8Array
   createRevision: number
   modRevision: number
   expiresAt: number | null
-}
-
-export interface Row extends LoadedRow {
-  value: Uint8Array
 }
 
 /** One transaction. */
@@ -30,7 +26,6 @@ export type ToWorker = { type: 'commit'; batch: Batch } | { type: 'close' }
 
 /** `torn`: bytes that the log had after its last whole transaction. */
 export type FromWorker =
-  | { type: 'rows'; rows: LoadedRow[] }
   | { type: 'open'; revision: number; torn: number }
   | { type: 'unusable'; message: string; locked: boolean }
   | { type: 'committed' }

@@ -6,9 +6,9 @@ import { GroupCommit } from './group-commit.ts'
 import { defaultHistoryLimits, type HistoryLimits } from './history.ts'
 import { type Plan, Revisions } from './revisions.ts'
 import type { Batch } from './sqlite-protocol.ts'
-import type { Store } from './store.ts'
+import type { Store, Stored } from './store.ts'
 import { defaultWarmBytes, WarmValues } from './warm-values.ts'
-import { startWorkerThread, storageFailed } from './worker-thread.ts'
+import { startWorkerThread, storageFailed, unreadable } from './worker-thread.ts'
 
 export interface SqliteStoreOptions {
   /** The database file; created with mode 0600 when it is not there (it holds Secrets). */
@@ -32,7 +32,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const { path, clock, disk, log, maximumBytes } = options
   await createFile(disk, path)
   const thread = await startWorkerThread({ path, ...(maximumBytes && { maximumBytes }) })
-  const { rows, revision, torn } = thread
+  const { revision, torn } = thread
   if (torn > 0)
     log.warn('the log of the state database ended within a transaction, which was dropped', {
       path,
@@ -41,10 +41,16 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     })
   const reader = openReader(path)
   const values = new WarmValues({ limit: options.warmBytes ?? defaultWarmBytes, read: reader.read })
-  const initial = { revision, entries: rows.map(row => values.resting(row)) }
-  const revisions = new Revisions(options.history ?? defaultHistoryLimits, initial, stored =>
-    values.hold(stored),
-  )
+  const ending: { key: string; expiresAt: number }[] = []
+  let revisions: Revisions
+  try {
+    const initial = { revision, entries: restingEntries(reader.rows(), values, ending) }
+    revisions = new Revisions(options.history ?? defaultHistoryLimits, initial, stored => values.hold(stored))
+  } catch (error) {
+    reader.close()
+    await thread.close()
+    throw unreadable(path, error instanceof Error ? error.message : String(error))
+  }
   const commits = new GroupCommit({
     revisions,
     commit: plan => {
@@ -71,9 +77,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
       .write({ key, expect: current.modRevision, value: null })
       .catch(error => log.warn('an expired object could not be removed', { key, error: String(error) }))
   })
-  for (const { key, expiresAt } of rows) if (expiresAt !== null) expiry.written(key, expiresAt)
-  // Else the first version of everything would be kept as long as the thread.
-  rows.length = 0
+  for (const { key, expiresAt } of ending) expiry.written(key, expiresAt)
   let closed: Promise<void> | undefined
 
   return {
@@ -97,14 +101,45 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   }
 }
 
-/** Reads values that are committed. Throws RollcallError STORAGE_FAILED. */
+/** An entry without its value: key, revision of its creation and of its last write, and when it ends, if it does. */
+type RestingRow = readonly [
+  key: string,
+  createRevision: number,
+  modRevision: number,
+  expiresAt: number | null,
+]
+
+/** `ending` gets what has a time of its end. */
+function* restingEntries(
+  rows: Iterable<RestingRow>,
+  values: WarmValues,
+  ending: { key: string; expiresAt: number }[],
+): Generator<Stored> {
+  for (const [key, createRevision, modRevision, expiresAt] of rows) {
+    if (expiresAt !== null) ending.push({ key, expiresAt })
+    yield values.resting({ key, createRevision, modRevision })
+  }
+}
+
+/** Reads what is committed. */
 function openReader(path: string): {
+  /** In the order of keys. Throws SQLite's errors. */
+  rows(): Iterable<RestingRow>
+  /** Throws RollcallError STORAGE_FAILED. */
   read(key: string, modRevision: number): Uint8Array
   close(): void
 } {
   const database = new DatabaseSync(path, { readOnly: true, timeout: 5000 })
   const select = database.prepare('SELECT value FROM entries WHERE key = ? AND mod_revision = ?')
   return {
+    rows() {
+      const all = database.prepare(
+        'SELECT key, create_revision, mod_revision, expires_at FROM entries ORDER BY key',
+      )
+      all.setReturnArrays(true)
+      // The columns are those of the statement; SQLite gives no types to check them with.
+      return all.iterate() as Iterable<unknown> as Iterable<RestingRow>
+    },
     read(key, modRevision) {
       let row: ReturnType<typeof select.get>
       try {

@@ -1,14 +1,13 @@
 /**
- * The thread that owns the database: loads it once, then turns each batch into one transaction. A commit with
+ * The thread that owns the database: opens it, then turns each batch into one transaction. A commit with
  * synchronous=FULL returns when the disk has it, so the store's event loop never waits for the disk.
  */
 import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
 import { logSize, missingPages, tornLog } from './sqlite-damage.ts'
 import { lockDatabase } from './sqlite-lock.ts'
-import type { Batch, FromWorker, LoadedRow, ToWorker, WorkerOptions } from './sqlite-protocol.ts'
+import type { Batch, FromWorker, ToWorker, WorkerOptions } from './sqlite-protocol.ts'
 
-const ROWS_PER_MESSAGE = 2000
 const PAGE_SIZE = 4096
 
 const schema = `
@@ -24,6 +23,20 @@ const schema = `
   PRAGMA user_version = 1;
 `
 
+/**
+ * All that is read at a start, without the values that lie between: the table has a page for each request and more. It is
+ * for speed alone, so one that the disk has no room for can wait.
+ */
+function indexResting(database: DatabaseSync): void {
+  try {
+    database.exec(
+      'CREATE INDEX IF NOT EXISTS entries_resting ON entries (key, create_revision, mod_revision, expires_at)',
+    )
+  } catch (error) {
+    if (!/full|I\/O/.test(messageOf(error))) throw error
+  }
+}
+
 /** Throws when the file cannot be used or is damaged; whatever it holds is then left as it is. */
 function open({ path, maximumBytes }: WorkerOptions): { database: DatabaseSync; torn: number } {
   const missing = missingPages(path)
@@ -36,6 +49,7 @@ function open({ path, maximumBytes }: WorkerOptions): { database: DatabaseSync; 
   database.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF;')
   if (maximumBytes) database.exec(`PRAGMA max_page_count = ${Math.ceil(maximumBytes / PAGE_SIZE)}`)
   database.exec(`BEGIN IMMEDIATE; ${schema} COMMIT;`)
+  indexResting(database)
   return { database, torn }
 }
 
@@ -43,21 +57,6 @@ function open({ path, maximumBytes }: WorkerOptions): { database: DatabaseSync; 
 function requireWhole(database: DatabaseSync): void {
   const { quick_check: found } = database.prepare('PRAGMA quick_check(1)').get() ?? {}
   if (found !== 'ok') throw new Error(`the database is damaged: ${String(found).replaceAll('\n', ' ')}`)
-}
-
-function sendRows(database: DatabaseSync, send: (message: FromWorker) => void): void {
-  const all = database.prepare(
-    'SELECT key, create_revision AS createRevision, mod_revision AS modRevision, expires_at AS expiresAt FROM entries',
-  )
-  let rows: LoadedRow[] = []
-  for (const row of all.iterate()) {
-    // The columns are those of the statement above; SQLite gives no types to check them with.
-    rows.push(row as unknown as LoadedRow)
-    if (rows.length < ROWS_PER_MESSAGE) continue
-    send({ type: 'rows', rows })
-    rows = []
-  }
-  send({ type: 'rows', rows })
 }
 
 function committer(database: DatabaseSync): (batch: Batch) => void {
@@ -96,7 +95,6 @@ function run(port: NonNullable<typeof parentPort>, options: WorkerOptions): void
     const opened = open(options)
     database = opened.database
     commit = committer(database)
-    sendRows(database, send)
     const last = database.prepare('SELECT revision FROM last').get()
     send({ type: 'open', revision: Number(last?.revision ?? 1), torn: opened.torn })
   } catch (error) {

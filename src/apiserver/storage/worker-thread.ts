@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { RollcallError } from '../../errors.ts'
-import type { FromWorker, LoadedRow, ToWorker, WorkerOptions } from './sqlite-protocol.ts'
+import type { FromWorker, ToWorker, WorkerOptions } from './sqlite-protocol.ts'
 
 export const storageFailed = (path: string, why: string) =>
   new RollcallError('STORAGE_FAILED', `${path}: ${why}; check free space and that the disk can be written`, {
@@ -17,7 +17,6 @@ const damaged = (path: string, why: string) =>
 
 /** The thread that owns the database. */
 export interface WorkerThread {
-  rows: LoadedRow[]
   /** Of the last write. */
   revision: number
   /** Bytes that the log had after its last whole transaction. */
@@ -28,7 +27,7 @@ export interface WorkerThread {
   close(): Promise<void>
 }
 
-/** Resolves when the database is open and read. Throws RollcallError STORAGE_FAILED or DIRECTORY_IN_USE. */
+/** Resolves when the database is open. Throws RollcallError STORAGE_FAILED or DIRECTORY_IN_USE. */
 export async function startWorkerThread(options: WorkerOptions): Promise<WorkerThread> {
   const { path } = options
   // The repository runs .ts by type stripping, the package its .js.
@@ -60,9 +59,8 @@ export async function startWorkerThread(options: WorkerOptions): Promise<WorkerT
   }
 }
 
-function load(worker: Worker, path: string): Promise<Pick<WorkerThread, 'rows' | 'revision' | 'torn'>> {
+function load(worker: Worker, path: string): Promise<Pick<WorkerThread, 'revision' | 'torn'>> {
   return new Promise((resolve, reject) => {
-    const rows: LoadedRow[] = []
     const settle = (run: () => void) => {
       worker.off('message', onMessage)
       worker.off('error', onError)
@@ -70,9 +68,7 @@ function load(worker: Worker, path: string): Promise<Pick<WorkerThread, 'rows' |
     }
     const onError = (error: Error) => settle(() => reject(storageFailed(path, error.message)))
     const onMessage = (message: FromWorker) => {
-      if (message.type === 'rows') for (const row of message.rows) rows.push(row)
-      else if (message.type === 'open')
-        settle(() => resolve({ rows, revision: message.revision, torn: message.torn }))
+      if (message.type === 'open') settle(() => resolve({ revision: message.revision, torn: message.torn }))
       else if (message.type === 'unusable') settle(() => reject(unusable(path, message)))
     }
     worker.on('message', onMessage)
@@ -85,6 +81,12 @@ function unusable(path: string, { locked, message }: Extract<FromWorker, { type:
     return new RollcallError('DIRECTORY_IN_USE', `${path} is open in another process; stop it first`, {
       path,
     })
-  if (/malformed|damaged|not a database/.test(message)) return damaged(path, message)
-  return storageFailed(path, message)
+  return unreadable(path, message)
+}
+
+/** What to do about what SQLite says of the file. */
+export function unreadable(path: string, message: string): RollcallError {
+  return /malformed|damaged|not a database/.test(message)
+    ? damaged(path, message)
+    : storageFailed(path, message)
 }
