@@ -2,11 +2,15 @@ import type { Command } from 'commander'
 import type { CommandIo } from './command-io.ts'
 
 export interface CommandModule {
-  register(program: Command, io: CommandIo): void
+  register(program: Command, io: CommandIo): void | Promise<void>
+  /** Of a group, no more than what `words`, those behind its name, ask for. */
+  registerFor?(program: Command, io: CommandIo, words: readonly string[]): Promise<void>
 }
 
+export type CommandModules = Readonly<Record<string, () => Promise<CommandModule>>>
+
 /** One file a command; each is loaded only when it is asked for, so that `up` does not pay for the others. */
-export const commands: Readonly<Record<string, () => Promise<CommandModule>>> = {
+const commands: CommandModules = {
   up: () => import('./up.ts'),
   server: () => import('./server.ts'),
   controller: () => import('./controller.ts'),
@@ -36,9 +40,24 @@ export const commands: Readonly<Record<string, () => Promise<CommandModule>>> = 
   'token-tls': () => import('./token-tls.ts'),
 }
 
-/** Adds all commands, or `asked` alone where there is such a one. */
-export async function registerCommands(program: Command, io: CommandIo, asked?: string): Promise<void> {
-  const only = asked === undefined ? undefined : commands[asked]
-  const modules = await Promise.all(only ? [only()] : Object.values(commands).map(load => load()))
-  for (const module of modules) module.register(program, io)
+/** Adds all commands, or the one alone that `words`, a command line, begins with. */
+export async function registerCommands(
+  program: Command,
+  io: CommandIo,
+  words?: readonly string[],
+): Promise<void> {
+  await registerAsked(commands, program, io, words)
+}
+
+/** The same for any group of commands. */
+export async function registerAsked(
+  from: CommandModules,
+  parent: Command,
+  io: CommandIo,
+  [asked = '', ...rest]: readonly string[] = [],
+): Promise<void> {
+  const only = Object.hasOwn(from, asked) ? from[asked] : undefined
+  const modules = await Promise.all(only ? [only()] : Object.values(from).map(load => load()))
+  for (const module of modules)
+    await (only && module.registerFor ? module.registerFor(parent, io, rest) : module.register(parent, io))
 }

@@ -12,7 +12,7 @@ export function register(program: Command, io: CommandIo): void {
     .argument('[words...]', 'the words after rollcall; the last one is being typed')
     .action(async (words: string[], { cobra }: { cobra?: boolean }) => {
       const all = new Command('rollcall')
-      await registerCommands(all, io)
+      await registerCommands(all, io, words.slice(0, -1))
       for (const { word, description } of completions(all, words)) io.stdout(`${word}\t${description}\n`)
       // 4: cobra's ShellCompDirectiveNoFileComp.
       if (cobra) io.stdout(':4\n')

@@ -5,7 +5,7 @@ import { printable } from './printable.ts'
 import { systemIo } from './system-io.ts'
 import { version } from './version.ts'
 
-async function buildProgram(asked: string | undefined): Promise<Command> {
+async function buildProgram(words: readonly string[]): Promise<Command> {
   const program = new Command('rollcall')
   program
     .description('Runs the whole life of the certificates that Kubernetes nodes hold.')
@@ -13,7 +13,7 @@ async function buildProgram(asked: string | undefined): Promise<Command> {
     .exitOverride()
     .configureOutput({ writeOut: systemIo.stdout, writeErr: systemIo.stderr })
     .showHelpAfterError('(rollcall --help, or rollcall COMMAND --help, shows what there is)')
-  if (asked !== '--version') await registerCommands(program, systemIo, asked)
+  if (words[0] !== '--version') await registerCommands(program, systemIo, words)
   // exitOverride is not inherited by commands that were added by others.
   const inherit = (command: Command) => {
     command.exitOverride()
@@ -37,7 +37,7 @@ function report(error: unknown): number {
 }
 
 try {
-  const program = await buildProgram(process.argv[2])
+  const program = await buildProgram(process.argv.slice(2))
   await program.parseAsync(process.argv)
 } catch (error) {
   process.exitCode = report(error)

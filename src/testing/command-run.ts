@@ -12,7 +12,7 @@ export interface CommandRun {
 
 /** Runs one command as the program would, e.g. `csr ls --node a`, against an API at hand. */
 export async function runCommand(
-  register: (program: Command, io: CommandIo) => void,
+  register: (program: Command, io: CommandIo) => void | Promise<void>,
   client: KubeClient,
   clock: Clock,
   ...words: string[]
@@ -35,7 +35,7 @@ export async function runCommand(
   const program = new Command('rollcall')
     .exitOverride()
     .configureOutput({ writeErr: io.stderr, writeOut: io.stdout })
-  register(program, io)
+  await register(program, io)
   await program.parseAsync(words, { from: 'user' })
   return run
 }
