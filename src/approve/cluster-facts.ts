@@ -24,8 +24,8 @@ export interface ClusterFacts {
   facts(): Pick<Facts, 'claims' | 'certified' | 'evidence' | 'reserved' | 'protection'>
   /** The sources that a policy names. */
   evidence(policy: ApprovalPolicy | undefined): readonly EvidenceProvider[] | undefined
-  /** Asks the sources outside the cluster that a policy names about a node. Never rejects. */
-  askSources(policy: ApprovalPolicy | undefined, nodeName: string): Promise<void>
+  /** Asks the sources outside the cluster that a policy names about a node, for who asked us. Never rejects. */
+  askSources(policy: ApprovalPolicy | undefined, nodeName: string, requester: string): Promise<void>
   /** To be called when there are other policies. */
   policiesChanged(): void
   node(name: string): KubeNode | undefined
@@ -131,7 +131,7 @@ export function followCluster(
       protection: protection?.state(),
     }),
     evidence: evidenceOf,
-    askSources: (policy, nodeName) => external.refresh(policy, nodeName),
+    askSources: external.refresh,
     policiesChanged,
     node: name => nodes.get(name),
     nodesSynced: () => nodes.hasSynced(),

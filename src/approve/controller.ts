@@ -22,6 +22,7 @@ import { holding } from './held-condition.ts'
 import { judge, wantsAccessReview, wantsAttestation, wantsEvidence } from './judge.ts'
 import { startKnownMachines } from './known-machines.ts'
 import { boundsLifetime, longestLifetime } from './longest-lifetime.ts'
+import { Questions } from './questions.ts'
 import { readRequest } from './read-request.ts'
 import { RequestHistoryIndex } from './request-history.ts'
 import { RequestMemory } from './request-memory.ts'
@@ -57,6 +58,7 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
   const { client, clock, log, cached, workers = defaultWorkers, askAccess = askingFor(client) } = options
   const memory = new RequestMemory()
   const history = new RequestHistoryIndex()
+  const questions = new Questions()
   const queue = startWorkQueue({ name: 'approval', workers, clock, log, process: work, rank })
   /** Requests wait in here until what they are judged by is known. */
   const early = new EarlyRequests(name => {
@@ -125,6 +127,7 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
     // Deleted while it was judged: nobody else would forget it.
     if (!cached(name)) {
       memory.forget(name)
+      questions.takeAnswer(name)
       leftPending.delete(name)
     }
     return later
@@ -137,7 +140,9 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
     await policies.settled
     if (judgedByAll(csr, policyNow())) await cluster.settled()
     for (let conflicts = 0; !signal.aborted; conflicts++) {
-      const { verdict, facts, record } = await verdictOf(csr, signal)
+      const judged = await verdictOf(csr, signal)
+      if (!judged) return undefined
+      const { verdict, facts, record } = judged
       if (verdict.outcome !== 'Approve' && verdict.outcome !== 'Deny') {
         await sayHeld(csr, verdict, record, signal)
         return leavePending(csr, verdict, facts.node)
@@ -177,23 +182,26 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
     return undefined
   }
 
+  /** Undefined where sources outside the cluster have to be asked first: then it comes again. */
   async function verdictOf(
     csr: CertificateSigningRequest,
     signal: AbortSignal,
-  ): Promise<{ verdict: Verdict; facts: Facts; record: AuditedDecision | undefined }> {
+  ): Promise<{ verdict: Verdict; facts: Facts; record: AuditedDecision | undefined } | undefined> {
     const nodeName = subjectOf(csr)
     // Before the Node is looked at: a change while this is judged must bring the request back.
     if (nodeName !== undefined && kindOf(csr) === 'serving') memory.follow(csr.metadata.name, nodeName)
     let facts = factsOf(csr)
     let verdict = judge(facts)
     // Facts as of now: the policy may have changed while the answer was awaited.
-    const judgeAgain = (learned?: Partial<Facts>) => {
+    const judgeAgain = (learned: Partial<Facts>) => {
       facts = { ...factsOf(csr), ...learned }
       verdict = judge(facts)
     }
-    if (nodeName !== undefined && wantsEvidence(verdict, facts)) {
-      await cluster.askSources(facts.policy, nodeName)
-      judgeAgain()
+    const answered = questions.takeAnswer(csr.metadata.name)
+    if (nodeName !== undefined && !answered && wantsEvidence(verdict, facts)) {
+      const ask = () => cluster.askSources(facts.policy, nodeName, csr.spec.username ?? '')
+      questions.ask(csr.metadata.name, ask, enqueue)
+      return undefined
     }
     if (nodeName !== undefined && wantsAttestation(verdict))
       judgeAgain({ attestation: await readAttestation(options, csr, nodeName, signal) })
@@ -342,14 +350,15 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
       // The pools that a node is in are known when all Nodes and inventories are.
       if (policy?.pools) await cluster.settled()
       const nodeName = subjectOf(csr)
-      if (policy?.pools && nodeName !== undefined) await cluster.askSources(policy, nodeName)
+      if (policy?.pools && nodeName !== undefined)
+        await cluster.askSources(policy, nodeName, csr.spec.username ?? '')
       return longestLifetime(factsOf(csr))
     },
     nodesSynced: cluster.nodesSynced,
     certificateIssued: leaf => cluster.certified.addLeaf(leaf, clock.now()),
     async stop() {
       await Promise.all([queue.stop(), machines.stop(), cluster.stop(), policies.stop(), access.stop()])
-      await shadows.stop()
+      await Promise.all([shadows.stop(), questions.stop()])
     },
   }
 }

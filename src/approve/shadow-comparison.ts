@@ -20,7 +20,7 @@ export interface ShadowSources {
   /** The sources that a policy names. */
   evidence(policy: ApprovalPolicy): readonly EvidenceProvider[] | undefined
   /** Asks those outside the cluster about a node. Never rejects. */
-  ask(policy: ApprovalPolicy, nodeName: string): Promise<void>
+  ask(policy: ApprovalPolicy, nodeName: string, requester: string): Promise<void>
 }
 
 /** Nodes about which sources are asked for shadows at a time; requests beyond them are not compared. */
@@ -68,7 +68,7 @@ export class ShadowComparison {
     if (!isAsked && this.#waiting.size >= mostAsked) return
     this.#waiting.set(key, { facts, verdict })
     if (isAsked) return
-    const asking = this.#sources.ask(shadow.policy, node).then(() => {
+    const asking = this.#sources.ask(shadow.policy, node, facts.csr.spec.username ?? '').then(() => {
       const waiting = this.#waiting.get(key)
       this.#waiting.delete(key)
       this.#asking.delete(asking)

@@ -95,3 +95,31 @@ test(
     )
   }),
 )
+
+test(
+  'attack: who bootstraps under a hundred names, and a source that hardly answers, hold up nobody who needs no answer, and nobody else’s question for long',
+  onCluster(async cluster => {
+    const under: ((answer: Uint8Array | undefined) => void)[] = []
+    const ask = () => new Promise<Uint8Array | undefined>(resolve => under.push(resolve))
+    await cluster.start({
+      approvalPolicy: { ...policy, evidence: 'NodeStatus', bootstrap: 'Inventory' },
+      evidenceSources: [{ name: 'cmdb', timeout: 60_000, ask }],
+    })
+    await cluster.register('a', [['InternalIP', '10.0.0.1']])
+    for (let n = 0; n < 100; n++) await cluster.ask({ by: cluster.bootstrapper, node: `made-up-${n}` })
+    const by = await cluster.node('a')
+    const renewal = await cluster.ask({ by, node: 'a' })
+    assert.equal(await cluster.fate(renewal), 'Approved AutoApproved, issued')
+    const serving = await cluster.ask({ by, node: 'a', ips: ['10.0.0.1'] })
+    // Four questions of the other one are under way already; the node's own comes next or after one more.
+    for (let answers = 0; answers < 6; answers++) {
+      under.shift()?.(undefined)
+      await calm()
+    }
+    assert.equal(await cluster.fate(serving), 'Approved SansProven, issued')
+    for (let resolve = under.shift(); resolve; resolve = under.shift()) {
+      resolve(undefined)
+      await calm()
+    }
+  }),
+)

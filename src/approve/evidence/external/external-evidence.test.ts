@@ -23,7 +23,7 @@ function sourceOf(ask: EvidenceSource['ask'], timeout = 5_000) {
   const clock = createManualClock(0)
   const evidence = new ExternalEvidence({ name: 'cmdb', timeout, ask }, clock)
   const said = async (node: string) => {
-    await evidence.refresh(node)
+    await evidence.refresh(node, node)
     const answer = evidence.evidence(node, asked)
     return 'proven' in answer ? [...answer.proven.keys()] : answer
   }
@@ -89,7 +89,7 @@ test('a source that fails, is late, or talks nonsense is an error, never an empt
 test('a source is asked about four nodes at a time, and about each once', async () => {
   const open: (() => void)[] = []
   const { evidence } = sourceOf(() => new Promise(resolve => open.push(() => resolve(undefined))))
-  const all = Promise.all([...'abcdefgh', ...'abcdefgh'].map(node => evidence.refresh(node)))
+  const all = Promise.all([...'abcdefgh', ...'abcdefgh'].map(node => evidence.refresh(node, node)))
   await Promise.resolve()
   assert.equal(open.length, 4)
   for (let count = 0; count < 8; count++) {

@@ -8,6 +8,7 @@ import { contains } from '../../ip-range.ts'
 import type { RequestedSan } from '../../requested-sans.ts'
 import type { Evidence, EvidenceProvider } from '../provider.ts'
 import type { EvidenceSource } from './source.ts'
+import { Turns } from './turns.ts'
 
 interface Answer {
   /** Monotonic milliseconds. */
@@ -34,10 +35,9 @@ export class ExternalEvidence implements EvidenceProvider {
   readonly #clock: Clock
   readonly #answers = new Map<string, Answer>()
   readonly #holders = new Map<string, Set<string>>()
-  /** By node: under way, or waiting for their turn. */
+  /** By requester and node: under way, or waiting for their turn. */
   readonly #asking = new Map<string, Promise<void>>()
-  readonly #turns: (() => void)[] = []
-  #running = 0
+  readonly #turns = new Turns(mostQuestions)
 
   constructor(source: EvidenceSource, clock: Clock) {
     this.name = `evidence source ${source.name}`
@@ -79,29 +79,37 @@ export class ExternalEvidence implements EvidenceProvider {
    * Resolves when there is an answer about the node that counts, be it an error, and about those that held its names and
    * addresses before: they may have lost them since. Never rejects.
    */
-  async refresh(nodeName: string): Promise<void> {
-    await this.#refreshOne(nodeName)
+  async refresh(nodeName: string, requester: string): Promise<void> {
+    await this.#refreshOne(nodeName, requester)
     const others = namesOf(this.#answers.get(nodeName)).flatMap(canonical => [
       ...(this.#holders.get(canonical) ?? []),
     ])
-    await Promise.all([...new Set(others)].slice(0, mostOthers).map(other => this.#refreshOne(other)))
+    const names = [...new Set(others)].slice(0, mostOthers)
+    await Promise.all(names.map(other => this.#refreshOne(other, requester)))
   }
 
-  #refreshOne(nodeName: string): Promise<void> {
-    const answer = this.#answers.get(nodeName)
-    if (answer && this.#clock.monotonic() - answer.at < freshFor) return Promise.resolve()
+  #refreshOne(nodeName: string, requester: string): Promise<void> {
+    if (this.#isFresh(nodeName)) return Promise.resolve()
+    // What somebody else has asked may have to wait for all that he asked before.
+    const key = JSON.stringify([requester, nodeName])
     const under =
-      this.#asking.get(nodeName) ?? this.#ask(nodeName).finally(() => this.#asking.delete(nodeName))
-    this.#asking.set(nodeName, under)
+      this.#asking.get(key) ?? this.#ask(nodeName, requester).finally(() => this.#asking.delete(key))
+    this.#asking.set(key, under)
     return under
   }
 
-  async #ask(nodeName: string): Promise<void> {
-    if (this.#running >= mostQuestions) await new Promise<void>(resolve => this.#turns.push(resolve))
-    this.#running++
+  #isFresh(nodeName: string): boolean {
+    const answer = this.#answers.get(nodeName)
+    return answer !== undefined && this.#clock.monotonic() - answer.at < freshFor
+  }
+
+  async #ask(nodeName: string, requester: string): Promise<void> {
+    await this.#turns.take(requester)
     const { timeout } = this.#source
     const abort = new AbortController()
     try {
+      // Asked for somebody else meanwhile.
+      if (this.#isFresh(nodeName)) return
       const late = () => new Error(`it did not answer within ${timeout / 1000} s`)
       const bytes = await withTimeout(this.#clock, timeout, this.#source.ask(nodeName, abort.signal), late)
       this.#keep(nodeName, { at: this.#clock.monotonic(), entry: bytes && readAnswer(nodeName, bytes) })
@@ -111,8 +119,7 @@ export class ExternalEvidence implements EvidenceProvider {
       this.#keep(nodeName, { at: this.#clock.monotonic(), error: `${why}${text.slice(0, 256)}` })
     } finally {
       abort.abort()
-      this.#running--
-      this.#turns.shift()?.()
+      this.#turns.giveBack()
     }
   }
 

@@ -8,8 +8,8 @@ import type { EvidenceSource } from './source.ts'
 export interface ExternalSources {
   /** Those that the policy names; one that is not defined is a source that cannot be asked. */
   of(policy: ApprovalPolicy | undefined): readonly EvidenceProvider[]
-  /** Asks those that the policy names about the node, where no answer counts any more. Never rejects. */
-  refresh(policy: ApprovalPolicy | undefined, nodeName: string): Promise<void>
+  /** Asks those that the policy names about the node, where no answer counts any more; requesters take turns. Never rejects. */
+  refresh(policy: ApprovalPolicy | undefined, nodeName: string, requester: string): Promise<void>
 }
 
 export function externalSources(sources: readonly EvidenceSource[], clock: Clock): ExternalSources {
@@ -17,8 +17,8 @@ export function externalSources(sources: readonly EvidenceSource[], clock: Clock
   const named = (policy: ApprovalPolicy | undefined) => policy?.evidenceFrom ?? []
   return {
     of: policy => named(policy).map(name => known.get(name) ?? undefinedSource(name)),
-    async refresh(policy, nodeName) {
-      await Promise.all(named(policy).map(name => known.get(name)?.refresh(nodeName)))
+    async refresh(policy, nodeName, requester) {
+      await Promise.all(named(policy).map(name => known.get(name)?.refresh(nodeName, requester)))
     },
   }
 }
