@@ -16,7 +16,9 @@ import { finalPhases, type Phase } from '../../rollover/plan.ts'
 import type { RotationObjects } from '../../rollover/rotation-store.ts'
 import { signedBundleOf } from '../../trust/bundle-object.ts'
 import { clusterInfoKey, encodeStoredBundle } from '../../trust/stored-bundle.ts'
+import { leafLifetime } from '../pki.ts'
 import { removeGone, writeConsumers } from './consumer-writer.ts'
+import { beginDueRotations } from './due-rotations.ts'
 import { EmbeddedAdapter } from './embedded-adapter.ts'
 import type { EmbeddedControl } from './embedded-control.ts'
 import { decodeState, stateConfigMap } from './role-state.ts'
@@ -65,6 +67,12 @@ export async function startRollover(control: EmbeddedControl): Promise<RunningRo
       await writeConsumers(role, consumers, control)
     }
     await publishBundles(control)
+    await beginDueRotations({
+      ...control,
+      rotations: rotations(),
+      authority: (role, generation) => control.cas.authority(role, generation),
+      leafLife: leafLifetime,
+    })
     await removeGone(consumersThere(control), control)
   }
 

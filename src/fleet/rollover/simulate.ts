@@ -45,7 +45,9 @@ export async function simulateRollover({
 }: SimulationOptions): Promise<SimulationReport> {
   const random = new SeededRandom(seed)
   const mutation = gates ? none : noGates
-  const fleet = await RolloverFleet.create({ nodes, role, random: random.stream('fleet'), mutation })
+  // Signers hand out leaves alone: only the API server's own chain can be bridged by a certificate beside it.
+  const policy = { bridge: role === 'apiserver-serving' ? 'CrossSigned' : 'None' } as const
+  const fleet = await RolloverFleet.create({ nodes, role, policy, random: random.stream('fleet'), mutation })
   const { world } = fleet
   const began = world.now
   const tls = random.stream('tls')
