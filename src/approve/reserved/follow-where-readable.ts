@@ -12,6 +12,11 @@ export interface Following {
 
 /** Milliseconds after which a collection that could not be read is tried again: rights and versions change. */
 const TRY_AGAIN = 600_000
+/**
+ * Milliseconds for which a refusal may be one of a cluster that is being set up: only then is it taken for an operator's
+ * wish, and what the collection says for not known.
+ */
+const FORBIDDEN_FOR = 60_000
 /** Forbidden, and not served. */
 const unreadableCodes: readonly number[] = [403, 404]
 const BACKOFF = { first: 800, most: 30_000, resetAfter: 120_000 }
@@ -21,7 +26,10 @@ export function followWhereReadable<T extends KubeObject>(
   options: ReflectorOptions<T> & {
     /** What it means that it cannot be read; milliseconds after which it is tried again. */
     unreadable?: { message: string; tryAgain: number }
-    /** Called with why it may not be read, where it is there (403), and with undefined when that is over. */
+    /**
+     * Called with why it may not be read, where it is there (403), and with undefined when that is over: whoever is told
+     * decides what it means, so that is settled at once.
+     */
     onForbidden?(why: string | undefined): void
   },
 ): Following {
@@ -34,6 +42,7 @@ export function followWhereReadable<T extends KubeObject>(
   const stopping = new AbortController()
   const settled = Promise.withResolvers<void>()
   const { signal } = stopping
+  const began = clock.monotonic()
   let told = false
   let forbidden: string | undefined
 
@@ -51,7 +60,10 @@ export function followWhereReadable<T extends KubeObject>(
     } catch (error) {
       if (!(error instanceof ApiStatusError) || !unreadableCodes.includes(error.status.code))
         return backoff.next()
-      nowForbidden(error.status.code === 403 ? error.message : undefined)
+      const isForbidden = error.status.code === 403
+      nowForbidden(isForbidden ? error.message : undefined)
+      if (isForbidden && !options.onForbidden && clock.monotonic() - began < FORBIDDEN_FOR)
+        return backoff.next()
       if (!told) log.info(message, { error: error.message })
       told = true
       settled.resolve()
