@@ -116,7 +116,13 @@ test('--node leaves out what is found for others', async () => {
   await cluster.register('worker-9', [['InternalIP', '10.0.0.11']])
   assert.equal((await doctor('--node', 'worker-9')).exitCode, 3)
   assert.match((await doctor('--node', 'worker-9')).stdout, /^WARN Z08/m)
+  await cluster.register('worker-2', [['InternalIP', '10.0.0.12']])
   assert.equal((await doctor('--node', 'worker-2')).exitCode, 0)
+  await assert.rejects(
+    doctor('--node', 'worker-22'),
+    /there is no Node "worker-22", and no request in its name/,
+  )
+  await cluster.admin.delete(resources.nodes, { name: 'worker-2' })
   await cluster.admin.delete(resources.nodes, { name: 'worker-9' })
 })
 

@@ -10,6 +10,7 @@ import { readLogs } from '../doctor/gather/logs.ts'
 import type { Machine } from '../doctor/gather/machine.ts'
 import type { LookAtTls } from '../doctor/gather/ports.ts'
 import { checksTold } from '../doctor/log-lines.ts'
+import { requireNode } from '../doctor/require-node.ts'
 import { RollcallError, systemCode } from '../errors.ts'
 import { systemDisk } from '../host/disk.ts'
 import { systemMachine } from '../host/machine.ts'
@@ -227,6 +228,7 @@ async function gather(
 
 async function reportOfCluster(io: CommandIo, flags: DoctorFlags, ports: DoctorPorts): Promise<Report> {
   const { server, artifacts, now } = await gather(io, flags, ports)
+  if (flags.node !== undefined) requireNode(flags.node, artifacts, now)
   return diagnose(server, artifacts, now, allChecks, flags.node)
 }
 
@@ -241,5 +243,6 @@ async function reportOfBundle(
   })
   const { subject, artifacts, gatheredAt } = decodeBundle(new TextDecoder().decode(bytes))
   if (log) artifacts.logLines = await readLogs(log, disk)
+  if (node !== undefined) requireNode(node, artifacts, Date.parse(gatheredAt))
   return diagnose(subject, artifacts, Date.parse(gatheredAt), allChecks, node)
 }
