@@ -1,3 +1,4 @@
+import { Recent } from '../recent.ts'
 import type { Stored } from './store.ts'
 
 /** Bytes of values kept in memory of those that the disk has too. */
@@ -10,9 +11,13 @@ export interface WarmValuesOptions {
   read(key: string, modRevision: number): Uint8Array
 }
 
+/** Of so many values that were read last it is known. */
+const rememberedReads = 4096
+
 /**
- * Entries whose values are in memory while they are new or were asked for lately, and else are read from the disk again:
- * what is stored and rests takes only its key. The longest here goes first.
+ * Entries whose values are in memory while they are new or were asked for again lately, and else are read from the disk:
+ * what is stored and rests takes only its key. Who reads all of them once, as lists at a start do, warms none. The
+ * longest here goes first.
  */
 export class WarmValues {
   readonly #options: WarmValuesOptions
@@ -22,6 +27,9 @@ export class WarmValues {
   /** In which order; a Map would walk over everything that was deleted before its first entry. */
   #order: Entry[] = []
   #head = 0
+  /** Read from the disk lately. */
+  readonly #asked = new Set<Entry>()
+  readonly #lately = new Recent<Entry>(rememberedReads, entry => this.#asked.delete(entry))
 
   constructor(options: WarmValuesOptions) {
     this.#options = options
@@ -53,7 +61,11 @@ export class WarmValues {
   /** For entries only. */
   read(entry: Entry): Uint8Array {
     const value = this.#options.read(entry.key, entry.modRevision)
-    this.#warmUp(entry, value)
+    if (this.#asked.has(entry)) this.#warmUp(entry, value)
+    else {
+      this.#asked.add(entry)
+      this.#lately.add(entry)
+    }
     return value
   }
 
