@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, afterEach, before, suite, test } from 'node:test'
 import { type Agent, startAgent } from '../src/agent/agent.ts'
@@ -170,6 +170,13 @@ suite('a node that joins by its TPM', { skip: whyNoSwtpm() || whyNoSoftHsm() || 
       await joined(running)
       assert.ok(sent.size > 0)
       scan(name, kind === 'file')
+      // The scan finds what it looks for, where it is.
+      const [token = ''] = sent
+      for (const left of [token, 'token: abcdef.0123456789abcdef', '-----BEGIN EC PRIVATE KEY-----']) {
+        writeFileSync(join(folder.path, name, 'left-behind'), left)
+        assert.throws(() => scan(name, false), assert.AssertionError)
+      }
+      rmSync(join(folder.path, name, 'left-behind'))
       const { items } = await admin.list<CertificateSigningRequest>(resources.certificateSigningRequests, {})
       const messages = items.flatMap(({ status }) => status?.conditions?.map(({ message }) => message) ?? [])
       assert.ok(messages.some(message => message?.includes('evidence: hardware')))
