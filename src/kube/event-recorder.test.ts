@@ -106,8 +106,22 @@ test('what the API does not take is dropped with a log line', async () => {
 test('an API that takes none does not fill the memory', async () => {
   const log = recordingLog()
   const { recorder, sent } = setUp(undefined, log)
-  for (let n = 0; n < 1_010; n++) recorder.record(node, 'Normal', 'R', String(n))
+  for (let n = 0; n < 1_010; n++) recorder.record(node, 'Warning', 'R', String(n))
   assert.equal(log.lines.length, 10)
   await recorder.flush()
   assert.equal(sent().length, 1_000)
+})
+
+test('of very many Normal events at once some are left out, and that is said; no Warning is', async () => {
+  const log = recordingLog()
+  const { clock, recorder, sent } = setUp(undefined, log)
+  for (let index = 0; index < 700; index++) recorder.record(node, 'Normal', 'R', `n${index}`)
+  recorder.record(node, 'Warning', 'W', 'm')
+  await recorder.flush()
+  assert.equal(sent().length, 501)
+  await clock.advance(1000)
+  for (let index = 0; index < 20; index++) recorder.record(node, 'Normal', 'R', `later ${index}`)
+  await recorder.flush()
+  assert.equal(sent().length, 511)
+  assert.deepEqual(log.fields.at(-1), { leftOut: 200 })
 })

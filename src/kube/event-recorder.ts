@@ -26,6 +26,13 @@ const SAME_FOR = 600_000
 /** Waiting to be sent; an API that takes no events must not fill our memory. */
 const LONGEST_QUEUE = 1000
 
+/**
+ * Normal Events in the long run, and how many may come at once. When thousands of nodes join together each request says the
+ * same in its own conditions; that many Events would cost as much as their requests, and hide the Warnings.
+ */
+const NORMAL_PER_SECOND = 10
+const NORMAL_AT_ONCE = 500
+
 interface Known {
   name: string
   namespace: string
@@ -34,7 +41,7 @@ interface Known {
 }
 
 /**
- * Writes core/v1 Events one at a time. The same event of the same object again counts the first one up. An Event that
+ * Writes core/v1 Events one at a time; of very many Normal ones at once the first 500, then ten a second. The same event of the same object again counts the first one up. An Event that
  * the API does not take is dropped with a log line: Events are a courtesy.
  */
 export function createEventRecorder({
@@ -47,6 +54,8 @@ export function createEventRecorder({
   const known = new Map<string, Known>()
   let queued = 0
   let sequence = 0
+  /** Tokens for Normal Events as of `since`, and how many had none since the last that had one. */
+  const normal = { tokens: NORMAL_AT_ONCE, since: clock.monotonic(), leftOut: 0 }
   let last: Promise<void> = Promise.resolve()
 
   async function send(
@@ -127,8 +136,26 @@ export function createEventRecorder({
     return { name, namespace, count: 1, lastAt: 0 }
   }
 
+  function mayBeSent(type: KubeEvent['type']): boolean {
+    if (type !== 'Normal') return true
+    const now = clock.monotonic()
+    const gained = ((now - normal.since) / 1000) * NORMAL_PER_SECOND
+    normal.tokens = Math.min(NORMAL_AT_ONCE, normal.tokens + gained)
+    normal.since = now
+    if (normal.tokens < 1) {
+      normal.leftOut += 1
+      return false
+    }
+    normal.tokens -= 1
+    if (normal.leftOut > 0)
+      log.info('Normal events were left out: there were too many at once', { leftOut: normal.leftOut })
+    normal.leftOut = 0
+    return true
+  }
+
   return {
     record(about, type, reason, message) {
+      if (!mayBeSent(type)) return
       const what = { object: about.metadata.name, reason, message }
       if (queued >= LONGEST_QUEUE) {
         log.warn('event dropped: too many wait to be sent', what)
