@@ -57,7 +57,10 @@ test(
         ],
       )
       assert(documents(path('monday')).every(one => !acceptBundle(signedBundleOf(one), holding).ok))
-      for (const one of signed) await admin.create(trustBundle.ref, one)
+      assert.match((await trust('publish', path('friday'))).stdout, /^client-1 is there\n/)
+      assert.match((await trust('publish', path('friday'))).stdout, /^client-1 was there already/)
+      const { items } = await admin.list<TrustBundleObject>(trustBundle.ref)
+      assert.equal(items.length, signed.length)
 
       const foreign = trust(...meeting, '--key', path('stranger'), '--out', path('never'))
       await assert.rejects(foreign, error => hasCode(error, 'TRUST_CEREMONY_INVALID'))

@@ -62,7 +62,7 @@ export function register(trust: Command, io: CommandIo): void {
     )
     .option('--valid <duration>', 'how long the bundles count', '87600h')
     .option('--add <file>', 'add signatures to what an earlier meeting signed, instead')
-    .requiredOption('--out <file>', 'where the TrustBundles are written, for `kubectl create -f`')
+    .requiredOption('--out <file>', 'where the TrustBundles are written, for `rollcall trust publish`')
     .action((flags: Flags) => hold(flags, io))
 }
 
@@ -116,16 +116,20 @@ async function oneCertificate(path: string): Promise<Uint8Array> {
 }
 
 async function signedBefore(path: string): Promise<Waiting[]> {
+  return (await readBundles(path)).map(object => {
+    const { purpose, generation, content } = object.spec
+    return { purpose, generation, content, before: object }
+  })
+}
+
+/** What a ceremony wrote. Rejects with USAGE for another file. */
+export async function readBundles(path: string): Promise<TrustBundleObject[]> {
   const objects = parseAllDocuments(await readFile(path)).map(
     document => document.toJS() as TrustBundleObject,
   )
-  return objects.map(object => {
-    const content = object?.spec?.content
-    if (typeof content !== 'string' || !decodeBundle(content))
-      throw new RollcallError('USAGE', `${path} is not what a ceremony wrote.`, { path })
-    const { purpose, generation } = object.spec
-    return { purpose, generation, content, before: object }
-  })
+  if (!objects.every(({ spec }) => typeof spec?.content === 'string' && decodeBundle(spec.content)))
+    throw new RollcallError('USAGE', `${path} is not what a ceremony wrote.`, { path })
+  return objects
 }
 
 async function sign(

@@ -14,6 +14,7 @@ import { formatTable } from '../table.ts'
 import { withApi } from '../with-api.ts'
 import { register as registerCeremony } from './ceremony.ts'
 import { register as registerProbe } from './probe.ts'
+import { register as registerPublish } from './publish.ts'
 import { register as registerRoots } from './roots.ts'
 
 type Flags = ConnectionFlags & { output: OutputFormat }
@@ -43,7 +44,8 @@ export function register(program: Command, io: CommandIo): void {
     )
     print(io, flags.output, { text: () => bundleText(bundle), value: bundle })
   })
-  for (const subcommand of [registerProbe, registerRoots, registerCeremony]) subcommand(trust, io)
+  for (const subcommand of [registerProbe, registerRoots, registerCeremony, registerPublish])
+    subcommand(trust, io)
 }
 
 const columns = [
