@@ -113,7 +113,10 @@ describe('beside a kubelet in exec mode', { skip: noKubectl }, () => {
     const folder = node.in('run/of-nobody')
     mkdirSync(folder, 0o700)
     chownSync(folder, 65_534, 65_534)
-    const agent = node.startAgent(['--socket', `${folder}/agent.sock`, '--cert-dir', node.in('other/pki')])
+    // All else is another node's, so that this one is not disturbed.
+    const files = ['--cert-dir', node.in('o/pki'), '--kubeconfig', node.in('o/kubeconfig')]
+    const kubelet = ['--kubelet-kubeconfig', node.in('o/kubelet.conf'), '--node', 'node-b']
+    const agent = node.startAgent(['--socket', `${folder}/agent.sock`, ...files, ...kubelet])
     await eventually('it is said', () => agent.stderr().includes(`${folder} belongs to user 65534`))
     assert.equal(existsSync(`${folder}/agent.sock`), false)
     await agent.stop()

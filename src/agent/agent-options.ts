@@ -50,6 +50,8 @@ export interface AgentOptions {
   keyAlgorithm?: KeyAlgorithm
   /** The token that the client certificate's keys are made in, and never leave; absent: they are kept in files. */
   clientKeyToken?: Pkcs11Uri
+  /** With serverTLSBootstrap: the same for the serving certificate's keys. */
+  servingKeyToken?: Pkcs11Uri
   /** A bootstrap credential: a certificate's path and its key in a token. Asked before the bootstrap kubeconfig. */
   bootstrapCertificate?: { certificate: string; key: Pkcs11Uri }
   /** The machine proves itself: asked before the bootstrap kubeconfig, which then need only name the API. */

@@ -184,6 +184,7 @@ class NodeAgent implements Agent {
         this.#trust.anchors('client') ?? this.#endpoint.current?.connection.certificateAuthority ?? '',
       metrics: () => this.#metrics.text(),
       certificate: () => this.#serving.current(),
+      handshakes: this.#token.serving?.handshakes,
       onListening: () => {
         this.#presence.wake()
         this.#listeners.tell()
@@ -230,11 +231,13 @@ class NodeAgent implements Agent {
     })
   }
 
-  /** Back to the bootstrap credential, if the certificate is the one in force. */
+  /** The certificate is of no use, if it is still the one in force: another is asked for. */
   #keyGone(certificate: string): void {
-    const { serial } = this.#client.status()
-    if (serial !== undefined && this.#client.held()?.chain === certificate)
-      this.#client.reportRejected(serial, 'its key is not in the token any more')
+    for (const manager of [this.#client, this.#serving]) {
+      const { serial } = manager.status()
+      if (serial !== undefined && manager.held()?.chain === certificate)
+        manager.reportRejected(serial, 'its key is not in the token any more')
+    }
   }
 
   start(): void {

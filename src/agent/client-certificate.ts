@@ -10,6 +10,7 @@ import type { Connect } from '../kube/transport.ts'
 import type { AgentOptions, AgentPorts } from './agent-options.ts'
 import { AttestedKey } from './attested-key.ts'
 import { issuedPair } from './issued-pair.ts'
+import { newTokenKey } from './new-token-key.ts'
 import type { TokenKeys } from './token-keys.ts'
 
 export interface ClientCertificateOptions {
@@ -49,12 +50,7 @@ export function createClientCertificate(parts: ClientCertificateOptions): Certif
   const { clock, random, log } = ports
   const { nodeName, rotateCertificates = false, clockCheckSeconds = 60 } = options
   const newKey =
-    tokenKeys &&
-    (async () => {
-      const kept = await store.keys()
-      const held = manager.held()?.key
-      return tokenKeys.newKey(keyAlgorithm, kept && [...kept, ...(held ? [held] : [])])
-    })
+    tokenKeys && (() => newTokenKey(tokenKeys, { keyAlgorithm, store, held: manager.held()?.key }))
   const attested = new AttestedKey()
   const manager = new CertificateManager({
     name: 'kubelet-client',

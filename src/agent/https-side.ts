@@ -7,6 +7,7 @@ import type { NodePods } from './node-pods.ts'
 import { NodeServer } from './node-server.ts'
 import type { ServingPair } from './serving.ts'
 import { createTokenCallers } from './token-callers.ts'
+import type { Handshakes } from './token-handshakes.ts'
 
 export interface HttpsSideParts {
   options: AgentOptions
@@ -18,12 +19,14 @@ export interface HttpsSideParts {
   callerAnchors(): string
   metrics(): Promise<string>
   certificate(): ServingPair | undefined
+  /** Makes handshakes with certificates whose key is in a token. */
+  handshakes: Handshakes | undefined
   onListening(): void
 }
 
 /** The node's HTTPS server with all that answers there; undefined: none is wanted. */
 export function createHttpsSide(parts: HttpsSideParts): NodeServer | undefined {
-  const { options, ports, client, pods } = parts
+  const { options, ports, client, pods, handshakes } = parts
   const { listen, clock, disk, log } = ports
   if (!listen || options.besideKubelet) return undefined
   const { nodeName, listenAddress = '0.0.0.0', port = 10_250, clientCertificateAuthorityPath } = options
@@ -48,6 +51,7 @@ export function createHttpsSide(parts: HttpsSideParts): NodeServer | undefined {
     port,
     handle,
     getCertificate: parts.certificate,
+    ...(handshakes && { handshakes }),
     onListening: parts.onListening,
   })
 }

@@ -48,6 +48,7 @@ export function createNodeCertificates(parts: NodeCertificatesParts): NodeCertif
   })
   const serving = createServingCertificate({
     ...parts,
+    tokenKeys: token.serving?.keys,
     onRotated: (_, previous) => {
       if (previous) metrics.servingRotated((clock.now() - previous.leaf.notBefore) / 1000)
     },

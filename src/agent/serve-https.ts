@@ -1,13 +1,15 @@
 import { constants } from 'node:crypto'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, Server as PlainServer, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { type DetailedPeerCertificate, TLSSocket } from 'node:tls'
+import { TLSSocket } from 'node:tls'
 import { RollcallError, systemCode } from '../errors.ts'
+import { createServer as createPlainServer } from '../kube/node-http.ts'
 import type { ApiRequest, Peer } from '../kube/transport.ts'
 import { answerUpgrade } from '../kube/upgrade/answer-upgrade.ts'
 import { wantedUpgrade } from '../kube/upgrade/upgrade-headers.ts'
+import { presentedChain } from './presented-chain.ts'
 import type { ServeHttps, ServingOptions, ServingPair } from './serving.ts'
 
 /** TLS record: alert, fatal, internal_error(80). node would send handshake_failure(40), which hides the cause (H-5). */
@@ -15,8 +17,13 @@ const internalError = Buffer.from([0x15, 3, 3, 0, 2, 2, 80])
 /** Milliseconds a client may stay silent before it gets that alert. */
 const refusalPatience = 10_000
 
+/** Of connections whose handshake another process has made. */
+const peers = new WeakMap<object, Peer>()
+
 /** The real HTTPS server, over node:https. */
 export const serveHttps: ServeHttps = async options => {
+  const onRequest = (request: IncomingMessage, response: ServerResponse) =>
+    void answer(options, request, response).catch(() => response.destroy())
   const server = createServer(
     {
       requestCert: true,
@@ -27,22 +34,28 @@ export const serveHttps: ServeHttps = async options => {
       secureOptions: constants.SSL_OP_NO_TICKET,
       shouldUpgradeCallback: ({ headers }) => wantedUpgrade(headers) !== undefined,
     },
-    (request, response) => void answer(options, request, response).catch(() => response.destroy()),
+    onRequest,
   )
   const refused = new Set<Socket>()
   const upgraded = new Set<Duplex>()
-  guardConnections(server, options, refused)
-  server.on('upgrade', (request, connection, head) => {
+  const onUpgrade = (request: IncomingMessage, connection: Duplex, head: Uint8Array) => {
     upgraded.add(connection)
     connection.once('close', () => upgraded.delete(connection))
     upgrade(options, request, connection, head).catch(() => connection.destroy())
-  })
+  }
+  const plain = createPlainServer(
+    { shouldUpgradeCallback: ({ headers }) => wantedUpgrade(headers) !== undefined },
+    onRequest,
+  )
+  for (const each of [server, plain]) each.on('upgrade', onUpgrade)
+  guardConnections(server, plain, options, refused)
   await listening(server, options)
   return {
     port: (server.address() as AddressInfo).port,
     close() {
       for (const socket of [...refused, ...upgraded]) socket.destroy()
       server.closeAllConnections()
+      plain.closeAllConnections()
       return new Promise(resolve => server.close(() => resolve()))
     },
   }
@@ -61,13 +74,28 @@ function listening(server: Server, { address, port }: ServingOptions): Promise<v
 }
 
 /** Gives each new connection the pair in force (H-8), or the alert while there is none (H-5). */
-function guardConnections(server: Server, options: ServingOptions, refused: Set<Socket>): void {
+function guardConnections(
+  server: Server,
+  plain: PlainServer,
+  options: ServingOptions,
+  refused: Set<Socket>,
+): void {
+  const { handshakes } = options
+  const takeBack = (socket: Socket, peer: Peer) => {
+    peers.set(socket, peer)
+    plain.emit('connection', socket)
+    socket.resume()
+  }
   const accept = server.listeners('connection')
   server.removeAllListeners('connection')
   let inUse: ServingPair | undefined
   server.on('connection', (socket: Socket) => {
     const pair = options.getCertificate()
     if (!pair) return refuse(socket, refused)
+    if (handshakes?.isFor(pair)) {
+      handshakes.take(socket, pair, takeBack).catch(() => refuse(socket, refused))
+      return
+    }
     if (pair !== inUse) {
       server.setSecureContext({
         cert: pair.chain,
@@ -154,20 +182,9 @@ function headersOf(request: IncomingMessage): Record<string, string> {
 }
 
 function peerOf({ socket }: IncomingMessage): Peer {
+  const handed = peers.get(socket)
+  if (handed) return handed
   const remoteAddress = socket.remoteAddress ?? ''
   const certificates = socket instanceof TLSSocket ? presentedChain(socket.getPeerCertificate(true)) : []
   return certificates.length === 0 ? { remoteAddress } : { remoteAddress, certificates }
-}
-
-/** The DER of what the client presented, leaf first; node links it to itself at the end. */
-function presentedChain(leaf: DetailedPeerCertificate | undefined): Uint8Array[] {
-  const chain: Uint8Array[] = []
-  let certificate = leaf
-  while (certificate?.raw) {
-    chain.push(new Uint8Array(certificate.raw))
-    const issuer: DetailedPeerCertificate | undefined = certificate.issuerCertificate
-    if (issuer === certificate) break
-    certificate = issuer
-  }
-  return chain
 }

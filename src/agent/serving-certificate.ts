@@ -6,7 +6,9 @@ import type { KeyAlgorithm } from '../keys/private-key.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { AgentOptions, AgentPorts } from './agent-options.ts'
 import { issuedPair } from './issued-pair.ts'
+import { newTokenKey } from './new-token-key.ts'
 import { issueSelfSigned, selfSignedTemplate } from './self-signed-serving.ts'
+import type { TokenKeys } from './token-keys.ts'
 
 export interface ServingCertificateOptions {
   options: AgentOptions
@@ -14,6 +16,8 @@ export interface ServingCertificateOptions {
   keyAlgorithm: KeyAlgorithm
   /** The API under the node's own certificate. */
   client: KubeClient
+  /** Keys are made in this token; absent: in memory, and kept in files. */
+  tokenKeys?: TokenKeys | undefined
   onRotated(next: KeyPair, previous: KeyPair | undefined): void
   onFailure(error: unknown): void
 }
@@ -29,12 +33,17 @@ export function createServingCertificate(parts: ServingCertificateOptions): Cert
   const { clock, random, log, disk } = ports
   const { nodeName, serverTLSBootstrap = false, clockCheckSeconds = 60 } = options
   const name = serverTLSBootstrap ? 'kubelet-server' : 'kubelet'
-  return new CertificateManager({
+  const tokenKeys = serverTLSBootstrap ? parts.tokenKeys : undefined
+  // Who keeps the client key in a token wants no private key on the disk: the serving pair is made anew at each start.
+  const onDisk = tokenKeys !== undefined || !options.clientKeyToken
+  const store = onDisk
+    ? createCertificateStore({ disk, clock, log, directory: options.certDirectory, prefix: name })
+    : createMemoryStore()
+  const newKey =
+    tokenKeys && (() => newTokenKey(tokenKeys, { keyAlgorithm, store, held: manager.held()?.key }))
+  const manager = new CertificateManager({
     name,
-    // Who keeps the client key in a token wants no private key on the disk: the serving pair is made anew at each start.
-    store: options.clientKeyToken
-      ? createMemoryStore()
-      : createCertificateStore({ disk, clock, log, directory: options.certDirectory, prefix: name }),
+    store,
     clock,
     random,
     log,
@@ -46,7 +55,8 @@ export function createServingCertificate(parts: ServingCertificateOptions): Cert
     onFailure: parts.onFailure,
     async request({ template, signal }) {
       if (!serverTLSBootstrap) return issueSelfSigned(template, keyAlgorithm, { clock, random })
-      return issuedPair(parts, client, { template, signal })
+      return issuedPair(parts, client, { template, signal }, newKey)
     },
   })
+  return manager
 }

@@ -1,5 +1,6 @@
 import type { Secret } from '../keys/secret.ts'
 import type { ApiRequest, ApiResponse, Peer } from '../kube/transport.ts'
+import type { Handshakes } from './token-handshakes.ts'
 
 /** A serving pair in PEM, leaf first. */
 export interface ServingPair {
@@ -16,6 +17,8 @@ export interface ServingOptions {
    * handshake must end with the alert internal_error (H-5).
    */
   getCertificate(): ServingPair | undefined
+  /** Makes handshakes with pairs whose key is in a token. */
+  handshakes?: Handshakes
   /** Never rejects. Client certificates are asked for, not demanded (H-1); whoever calls is judged here. */
   handle(request: ApiRequest, peer: Peer): Promise<ApiResponse>
 }

@@ -17,6 +17,11 @@ export interface TokenTlsOrder {
   key: string
 }
 
+/** The same for the server's end: it takes handshakes, and hands each connection back in plain (token-handshakes.ts). */
+export interface TokenServingOrder extends Pick<TokenTlsOrder, 'certificate' | 'key'> {
+  serve: true
+}
+
 /** A process that takes plain connections on a unix socket of ours alone and gives them on over TLS. */
 export interface TokenTls {
   socketPath: string
@@ -26,7 +31,7 @@ export interface TokenTls {
 }
 
 /** Resolves when it takes connections. Rejects with a RollcallError of the token (PIN_WRONG, TOKEN_FAILED …). */
-export type StartTokenTls = (order: TokenTlsOrder) => Promise<TokenTls>
+export type StartTokenTls = (order: TokenTlsOrder | TokenServingOrder) => Promise<TokenTls>
 
 export interface TokenConnectOptions {
   connect: Connect

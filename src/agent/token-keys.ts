@@ -12,7 +12,7 @@ import { encodeTokenKey, readTokenKey, type TokenKey } from '../keys/token-key.t
 import { formatTime } from '../kube/time-format.ts'
 import type { Clock, Disk, Log } from '../ports.ts'
 
-/** The keys of a node's client certificates in its PKCS#11 token: made there, one an attempt, and never outside. */
+/** The keys of a node's certificates in its PKCS#11 token: made there, one an attempt, and never outside. */
 export interface TokenKeys {
   /**
    * A new key, after those that no certificate belongs to any more were destroyed. `kept`: the stored keys of all
@@ -30,6 +30,7 @@ export interface TokenKeysOptions {
   /** The token; a key that it names does not count. */
   uri: Pkcs11Uri
   nodeName: string
+  usage: 'client' | 'serving'
   load: LoadCryptoki
   disk: Disk
   clock: Clock
@@ -38,7 +39,7 @@ export interface TokenKeysOptions {
 
 export function createTokenKeys(options: TokenKeysOptions): TokenKeys {
   const { clock, log } = options
-  const prefix = `rollcall/${options.nodeName}/client/`
+  const prefix = `rollcall/${options.nodeName}/${options.usage}/`
   const token = openToken(options)
 
   /** What a crash between key and certificate left, attempts that failed, and certificates that were replaced. */

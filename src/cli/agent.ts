@@ -35,6 +35,7 @@ interface AgentFlags extends DiscoveryFlags, AttestFlags, BesideFlags {
   staticPodsAsRoot: boolean
   credentialPlugin: CredentialPluginOptions[]
   clientKey?: Pkcs11Uri
+  servingKey?: Pkcs11Uri
   bootstrapClientCertificate?: string
   bootstrapClientKey?: Pkcs11Uri
 }
@@ -56,6 +57,11 @@ export function register(program: Command, io: CommandIo): void {
     .option(
       '--client-key <uri>',
       "pkcs11: URI of a token in which the client certificate's keys are made, never to leave it; default: files",
+      parseClientKey,
+    )
+    .option(
+      '--serving-key <uri>',
+      "the same for the serving certificate's keys, with --server-tls-bootstrap",
       parseClientKey,
     )
     .option(
@@ -116,6 +122,7 @@ function agentOptions(flags: AgentFlags): AgentOptions {
     port: flags.port,
     credentialPlugins: flags.credentialPlugin,
     ...(flags.clientKey && { clientKeyToken: flags.clientKey }),
+    ...servingKeyToken(flags),
     ...bootstrapCertificate(flags),
     ...attestOptions(flags),
     ...discoveryOptions(flags),
@@ -146,6 +153,21 @@ function staticPodOptions(flags: AgentFlags): StaticPodOptions | undefined {
     ...(containerRuntimeEndpoint !== undefined && { containerRuntimeEndpoint }),
     allowRoot,
   }
+}
+
+function servingKeyToken({ servingKey, serverTlsBootstrap, besideKubelet }: AgentFlags) {
+  if (servingKey === undefined) return {}
+  if (besideKubelet !== undefined)
+    throw new RollcallError(
+      'USAGE',
+      '--serving-key: the kubelet beside serves itself and reads its key from a file; leave it out.',
+    )
+  if (!serverTlsBootstrap)
+    throw new RollcallError(
+      'USAGE',
+      '--serving-key: only certificates that the cluster issues have their keys in a token: add --server-tls-bootstrap.',
+    )
+  return { servingKeyToken: servingKey }
 }
 
 function bootstrapCertificate({

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import type { StartTokenTls, TokenTls, TokenTlsOrder } from '../agent/token-connect.ts'
+import type { StartTokenTls, TokenServingOrder, TokenTls, TokenTlsOrder } from '../agent/token-connect.ts'
 import { type ErrorCode, errorKinds, RollcallError } from '../errors.ts'
 import { parsePkcs11Uri } from '../keys/pkcs11/uri.ts'
 import { Secret } from '../keys/secret.ts'
@@ -32,12 +32,12 @@ export function tokenTlsStarter(log: Log): StartTokenTls {
   }
 }
 
-function pinOf({ key }: TokenTlsOrder): Secret | undefined {
+function pinOf({ key }: Pick<TokenTlsOrder, 'key'>): Secret | undefined {
   const { pinSource } = parsePkcs11Uri(key)
   return pinSource === undefined ? undefined : new Secret(readFileSync(pinSource, 'utf8'))
 }
 
-async function start(order: TokenTlsOrder, log: Log): Promise<TokenTls> {
+async function start(order: TokenTlsOrder | TokenServingOrder, log: Log): Promise<TokenTls> {
   const directory = mkdtempSync(join(tmpdir(), 'rollcall-tls-'))
   const child = startChild(directory)
   let ended = false

@@ -4,13 +4,15 @@
  * server in a third process: its module may bring a libcrypto that Node's own would break.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
+import { constants } from 'node:crypto'
 import { globSync, readFileSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { connect, createSecureContext, type SecureContext } from 'node:tls'
-import type { TokenTlsOrder } from '../agent/token-connect.ts'
+import type { TokenServingOrder, TokenTlsOrder } from '../agent/token-connect.ts'
 import { type ErrorCode, RollcallError, systemCode } from '../errors.ts'
 import { formatPkcs11Uri, type Pkcs11Uri, parsePkcs11Uri } from '../keys/pkcs11/uri.ts'
+import { serveHandshakes } from './token-tls-serving.ts'
 
 export interface TokenTlsProcess {
   stop(): void
@@ -18,7 +20,7 @@ export interface TokenTlsProcess {
 
 /** `directory`: of ours alone; the sockets go there. Rejects with PKCS11_UNAVAILABLE, PIN_WRONG or TOKEN_FAILED. */
 export async function serveTokenTls(
-  order: TokenTlsOrder,
+  order: TokenTlsOrder | TokenServingOrder,
   directory: string,
   onProblem: (message: string) => void,
 ): Promise<TokenTlsProcess & { socketPath: string }> {
@@ -34,7 +36,10 @@ export async function serveTokenTls(
     process.env.P11_KIT_SERVER_ADDRESS = `unix:path=${tokenSocket}`
     const context = contextOf(order, uri)
     const socketPath = join(directory, 'tls.sock')
-    const server = await listen(socketPath, socket => bridge(socket, order, context, onProblem))
+    const server =
+      'serve' in order
+        ? await serveHandshakes(context, socketPath, onProblem, () => process.exit(1))
+        : await listen(socketPath, socket => bridge(socket, order, context, onProblem))
     const stop = () => {
       server.close()
       tokenServer.kill()
@@ -74,10 +79,19 @@ async function startTokenServer(modulePath: string, socket: string): Promise<Chi
   return child
 }
 
-function contextOf(order: TokenTlsOrder, uri: Pkcs11Uri): SecureContext {
+/** As the agent's own server (src/agent/serve-https.ts): a resumed session would show an old identity. */
+const serving = {
+  minVersion: 'TLSv1.2',
+  secureOptions: constants.SSL_OP_NO_TICKET,
+  sessionIdContext: 'rollcall',
+} as const
+
+function contextOf(order: TokenTlsOrder | TokenServingOrder, uri: Pkcs11Uri): SecureContext {
   try {
     return createSecureContext({
-      ...(order.certificateAuthority !== undefined && { ca: order.certificateAuthority }),
+      ...('server' in order &&
+        order.certificateAuthority !== undefined && { ca: order.certificateAuthority }),
+      ...('serve' in order && serving),
       cert: order.certificate,
       privateKeyEngine: 'pkcs11',
       privateKeyIdentifier: engineIdentifier(uri),

@@ -3,6 +3,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Agent, startAgent } from '../../src/agent/agent.ts'
 import type { AgentOptions } from '../../src/agent/agent-options.ts'
+import { serveHttps } from '../../src/agent/serve-https.ts'
 import { hostPorts } from '../../src/cluster/host-ports.ts'
 import { tokenTlsStarter } from '../../src/cluster/token-tls-child.ts'
 import { type KeyPair, parseKeyPair } from '../../src/hold/key-pair.ts'
@@ -104,6 +105,7 @@ export function tokenNode(equipment: TokenEquipment): TokenNode {
           net: systemNet,
           connect: connectUndici,
           token: { load, startTls: tokenTlsStarter(log) },
+          ...(more.servingKeyToken && { listen: serveHttps }),
         },
       )
       return agent
