@@ -143,6 +143,7 @@ export function followCluster(
     },
     async stop() {
       stopping.abort()
+      external.stop()
       await Promise.all([nodes.stop(), reserved.stop(), inventories.stop(), protection?.stop()])
     },
   }

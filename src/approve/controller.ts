@@ -141,7 +141,11 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
     if (judgedByAll(csr, policyNow())) await cluster.settled()
     for (let conflicts = 0; !signal.aborted; conflicts++) {
       const judged = await verdictOf(csr, signal)
-      if (!judged) return undefined
+      if (!judged) {
+        // With another policy it may need no answer.
+        leftPending.add(name)
+        return undefined
+      }
       const { verdict, facts, record } = judged
       if (verdict.outcome !== 'Approve' && verdict.outcome !== 'Deny') {
         await sayHeld(csr, verdict, record, signal)

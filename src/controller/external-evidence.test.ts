@@ -101,7 +101,7 @@ test(
   onCluster(async cluster => {
     const under: ((answer: Uint8Array | undefined) => void)[] = []
     const ask = () => new Promise<Uint8Array | undefined>(resolve => under.push(resolve))
-    await cluster.start({
+    const running = await cluster.start({
       approvalPolicy: { ...policy, evidence: 'NodeStatus', bootstrap: 'Inventory' },
       evidenceSources: [{ name: 'cmdb', timeout: 60_000, ask }],
     })
@@ -117,9 +117,32 @@ test(
       await calm()
     }
     assert.equal(await cluster.fate(serving), 'Approved SansProven, issued')
-    for (let resolve = under.shift(); resolve; resolve = under.shift()) {
-      resolve(undefined)
-      await calm()
-    }
+    // Ninety questions wait still: whoever leads next does not wait for them.
+    await running.stop()
+  }),
+)
+
+test(
+  'a policy that needs no answer any more lets in who waits for one',
+  onCluster(async cluster => {
+    const { admin } = cluster
+    const spec = { evidence: 'NodeStatus', bootstrap: 'Inventory', evidenceFrom: ['cmdb'] } as const
+    await admin.create<CertificatePolicy>(certificatePolicies, {
+      apiVersion: 'rollcall.dev/v1alpha1',
+      kind: 'CertificatePolicy',
+      metadata: { name: 'default' },
+      spec,
+    })
+    const ask = () => new Promise<undefined>(() => {})
+    await cluster.start({
+      approvalPolicy: undefined,
+      evidenceSources: [{ name: 'cmdb', timeout: 60_000, ask }],
+    })
+    const name = await cluster.ask({ by: cluster.bootstrapper, node: 'a' })
+    assert.deepEqual([await cluster.fate(name), await cluster.eventsOf(name)], ['pending', []])
+    const stored = await admin.get<CertificatePolicy>(certificatePolicies, { name: 'default' })
+    await admin.update(certificatePolicies, { ...stored, spec: { evidence: 'NodeStatus' } })
+    await calm()
+    assert.equal(await cluster.fate(name), 'Approved AutoApproved, issued')
   }),
 )

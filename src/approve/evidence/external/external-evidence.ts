@@ -38,6 +38,9 @@ export class ExternalEvidence implements EvidenceProvider {
   /** By requester and node: under way, or waiting for their turn. */
   readonly #asking = new Map<string, Promise<void>>()
   readonly #turns = new Turns(mostQuestions)
+  /** Ends a question that is under way. */
+  readonly #endings = new Set<(why: Error) => void>()
+  #stopped = false
 
   constructor(source: EvidenceSource, clock: Clock) {
     this.name = `evidence source ${source.name}`
@@ -107,11 +110,16 @@ export class ExternalEvidence implements EvidenceProvider {
     await this.#turns.take(requester)
     const { timeout } = this.#source
     const abort = new AbortController()
+    const ended = Promise.withResolvers<never>()
+    // Whoever waits for the race is told.
+    ended.promise.catch(() => {})
+    this.#endings.add(ended.reject)
     try {
       // Asked for somebody else meanwhile.
-      if (this.#isFresh(nodeName)) return
+      if (this.#stopped || this.#isFresh(nodeName)) return
       const late = () => new Error(`it did not answer within ${timeout / 1000} s`)
-      const bytes = await withTimeout(this.#clock, timeout, this.#source.ask(nodeName, abort.signal), late)
+      const asked = Promise.race([this.#source.ask(nodeName, abort.signal), ended.promise])
+      const bytes = await withTimeout(this.#clock, timeout, asked, late)
       this.#keep(nodeName, { at: this.#clock.monotonic(), entry: bytes && readAnswer(nodeName, bytes) })
     } catch (error) {
       const why = hasCode(error, 'INVENTORY_INVALID') ? 'its answer is malformed: ' : 'cannot be asked: '
@@ -119,8 +127,15 @@ export class ExternalEvidence implements EvidenceProvider {
       this.#keep(nodeName, { at: this.#clock.monotonic(), error: `${why}${text.slice(0, 256)}` })
     } finally {
       abort.abort()
+      this.#endings.delete(ended.reject)
       this.#turns.giveBack()
     }
+  }
+
+  /** Nothing is asked any more, and nobody waits for what was. */
+  stop(): void {
+    this.#stopped = true
+    for (const end of this.#endings) end(new Error('nothing is asked any more'))
   }
 
   #keep(nodeName: string, answer: Answer): void {

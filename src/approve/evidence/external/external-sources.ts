@@ -10,6 +10,8 @@ export interface ExternalSources {
   of(policy: ApprovalPolicy | undefined): readonly EvidenceProvider[]
   /** Asks those that the policy names about the node, where no answer counts any more; requesters take turns. Never rejects. */
   refresh(policy: ApprovalPolicy | undefined, nodeName: string, requester: string): Promise<void>
+  /** Nothing is asked any more. */
+  stop(): void
 }
 
 export function externalSources(sources: readonly EvidenceSource[], clock: Clock): ExternalSources {
@@ -19,6 +21,9 @@ export function externalSources(sources: readonly EvidenceSource[], clock: Clock
     of: policy => named(policy).map(name => known.get(name) ?? undefinedSource(name)),
     async refresh(policy, nodeName, requester) {
       await Promise.all(named(policy).map(name => known.get(name)?.refresh(nodeName, requester)))
+    },
+    stop() {
+      for (const source of known.values()) source.stop()
     },
   }
 }
