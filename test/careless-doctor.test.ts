@@ -45,7 +45,7 @@ async function kubeconfigOf(commonName: string, groups: string[], notAfter: numb
   const signer = loadSigner(readFileSync(path('held/pki/ca.key'), 'utf8'))
   const key = generateSigner('ECDSA-P256', seededRandom(1))
   const certificate = await issueCertificate({
-    ca: { ...authorityOf(pem, signer), pem },
+    ca: authorityOf(pem, signer),
     subject: nameOf({ commonName, organizations: groups }),
     spki: key.publicKey,
     notBefore: notAfter - 24 * hour,

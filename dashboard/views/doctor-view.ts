@@ -31,7 +31,7 @@ function Findings({ report: { findings, explained, checks, missing } }: { report
     <details class="card"><summary>${plural(count('OK'), 'check')} OK, ${skipped.length} could not be made, ${count('NOT_ASKED')} not part of this look</summary>
       ${skipped.length > 0 && html`<p>Could not be made: ${skipped.map(({ id, title, missing }) => `${id} ${title} (lacks ${missing.join(', ')})`).join('; ')}</p>`}
       ${missing
-        .filter(({ status }) => status === 'forbidden' || status === 'failed')
+        .filter(({ status }) => status !== 'absent' && status !== 'notAsked')
         .map(({ artifact, status, reason }) => html`<p class="muted">${artifact}: ${status}, ${reason}</p>`)}
       <ul class="checks">${checks
         .filter(({ status }) => status === 'OK')

@@ -76,7 +76,7 @@ function formatSummary({ findings, explained, checks, missing }: Report, style: 
       : [['SKIP', `${of('SKIP').length} checks, which -o wide names: they lack what stands below`]]),
     ...(style.wide ? checkLines('not asked', of('NOT_ASKED')) : []),
     ...missingLines(
-      missing.filter(({ status }) => style.wide || status === 'forbidden' || status === 'failed'),
+      missing.filter(({ status }) => style.wide || (status !== 'absent' && status !== 'notAsked')),
     ),
   ]
   return alignColumns(lines.map(line => line.map(printable)))

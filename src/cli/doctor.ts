@@ -77,7 +77,10 @@ export function register(program: Command, io: CommandIo, ports: DoctorPorts = s
     .description(
       'say what is wrong with the certificates of a cluster, why, and what to do (exit 3: found something, 4: could not look everywhere)',
     )
-    .option('--probe', 'also look at what each node serves on the port of its kubelet')
+    .option(
+      '--probe',
+      'also look at what nodes serve on the port of the kubelet, of at most 50, those first that have reason to be',
+    )
     .option(
       '--canary',
       'also ask for a certificate as system:node:rollcall-canary, to see whether it is approved and signed; its key is dropped',
@@ -109,7 +112,10 @@ function registerCollect(doctor: Command, io: CommandIo, ports: DoctorPorts): vo
     .command('collect')
     .description('write what the doctor looks at to a file, without keys and tokens, to look at elsewhere')
     .requiredOption('-f, --file <file>', 'the file to write')
-    .option('--probe', 'also look at what each node serves on the port of its kubelet')
+    .option(
+      '--probe',
+      'also look at what nodes serve on the port of the kubelet, of at most 50, those first that have reason to be',
+    )
     .option(...logOption)
   addConnectionOptions(command).action(async (flags: CollectFlags) => {
     const { server, artifacts, now } = await gather(io, flags, ports)

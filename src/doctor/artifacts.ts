@@ -11,7 +11,12 @@ import type { CanaryOutcome } from '../survey/canary/run-canary.ts'
  * `absent`: this cluster has no such thing; `notAsked`: not part of this run.
  */
 export type Gathered<T> =
-  | { status: 'ok'; value: T }
+  | {
+      status: 'ok'
+      value: T
+      /** What of it is not there: what is found counts, and that nothing is found is not OK. */
+      partial?: string
+    }
   | { status: 'forbidden' | 'failed' | 'absent' | 'notAsked'; reason: string }
 
 export type ArtifactStatus = Gathered<unknown>['status']

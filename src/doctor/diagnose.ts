@@ -20,7 +20,7 @@ export interface CheckResult {
 
 export interface MissingArtifact {
   artifact: ArtifactName
-  status: Exclude<ArtifactStatus, 'ok'>
+  status: Exclude<ArtifactStatus, 'ok'> | 'partial'
   reason: string
 }
 
@@ -77,7 +77,8 @@ export function diagnose(
 function missingOf(gathered: GatheredArtifacts): MissingArtifact[] {
   return artifactNames.flatMap(artifact => {
     const entry = gathered[artifact]
-    return entry.status === 'ok' ? [] : { artifact, status: entry.status, reason: entry.reason }
+    if (entry.status !== 'ok') return { artifact, status: entry.status, reason: entry.reason }
+    return entry.partial === undefined ? [] : { artifact, status: 'partial' as const, reason: entry.partial }
   })
 }
 
@@ -101,6 +102,7 @@ function runViews(
     if (missing.length === 0) {
       asked = true
       found.push(...audit(view))
+      for (const name of view.requiredArtifacts) if (isPartial(gathered[name])) unavailable.add(name)
       continue
     }
     // Where one of them was never asked for, the view is no part of this run whatever became of the others.
@@ -110,6 +112,10 @@ function runViews(
   if (found.length > 0) return { found, missing: [], status: 'FOUND' }
   if (unavailable.size > 0) return { found, missing: [...unavailable], status: 'SKIP' }
   return asked ? { found, missing: [], status: 'OK' } : { found, missing: [...unasked], status: 'NOT_ASKED' }
+}
+
+function isPartial(entry: GatheredArtifacts[ArtifactName]): boolean {
+  return entry.status === 'ok' && entry.partial !== undefined
 }
 
 /** Exit code: 3 found something that is wrong, 4 nothing found but something could not be checked, 0 ok. */

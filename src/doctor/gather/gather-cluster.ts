@@ -18,6 +18,7 @@ import type { GatherPorts, LookAtTls } from './ports.ts'
 import { probeNodes } from './probes.ts'
 import { refusalsOf } from './refusals.ts'
 import { listPausedPools, listRotations } from './rotations.ts'
+import { suspects } from './suspects.ts'
 import { readTokenKeys } from './token-keys.ts'
 import { listBootstrapTokens } from './tokens.ts'
 import { listRootCertificates, readClientTrust, readClusterInfo } from './trust.ts'
@@ -79,7 +80,7 @@ export async function gatherCluster(
     requesterAccess: await andThen(requests, waiting =>
       askAccess(client, requesterQuestions(waiting, clock.now())),
     ),
-    probes: await probesOf(nodes, probe, lookAtTls),
+    probes: await probesOf(nodes, requests, probe, lookAtTls),
     // The last: it is the only thing that is written, and nothing of it is to be among what was read.
     canary: canary
       ? await attempt(() => runCanary({ ...canary, client, clock, patience: canaryPatience }))
@@ -160,10 +161,14 @@ async function gatherIndependent(
 
 async function probesOf(
   nodes: GatheredArtifacts['nodes'],
+  requests: GatheredArtifacts['requests'],
   probe: boolean,
   lookAtTls: LookAtTls,
 ): Promise<GatheredArtifacts['probes']> {
   if (!probe) return { status: 'notAsked', reason: 'asked for with --probe only' }
   if (nodes.status !== 'ok') return nodes
-  return { status: 'ok', value: await probeNodes(nodes.value, lookAtTls) }
+  const chosen = suspects(nodes.value, requests.status === 'ok' ? requests.value : [])
+  const value = await probeNodes(chosen, lookAtTls)
+  const partial = `${chosen.length} of ${nodes.value.length} nodes were probed, those first that have reason to be`
+  return { status: 'ok', value, ...(chosen.length < nodes.value.length && { partial }) }
 }
