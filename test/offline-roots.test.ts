@@ -25,7 +25,7 @@ test('with its trust root elsewhere a server waits with CeremonyNeeded, and goes
     const admin = ['--kubeconfig', here('admin.kubeconfig')]
     const timings = ['bridgeSoak=1s', 'quiet=2s', 'jitter=1s'].flatMap(one => ['--timing', one])
     await run('ca', 'start', 'client', ...timings, ...admin)
-    const status = () => run('ca', 'status', 'client', ...admin)
+    const status = () => run('ca', 'status', ...admin)
     await eventually('it waits for the trust roots', async () =>
       /CeremonyNeeded/.test(await status()) ? true : undefined,
     )
