@@ -60,6 +60,10 @@ function checkIndex(checks: readonly Check[]): string {
 The ids are stable. A: joining and bootstrap tokens. B: making requests. C: approval. D: signing. E: what a node holds.
 G: serving. I: CAs and trust. Z: the fleet as a whole.
 
+Critical: nodes or clients are cut off, or somebody holds what he must not. Warning: they will be, or nobody notices. Info: nothing
+is broken, and it does not count: exit code 3 means that something critical or a warning was found, 4 that nothing was and not
+everything could be looked at, 0 that all is well.
+
 | id | severity | what is wrong |
 |---|---|---|
 ${rows.join('\n')}
