@@ -19,7 +19,9 @@ describe('a continue token', () => {
   it('is refused with 400 when it is anything else', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.base64String(), fc.json().map(btoaUrl)), text => {
-        assert.throws(() => decodeContinue(text), { message: /^continue key is not valid: / })
+        assert.throws(() => decodeContinue(text), {
+          message: /^invalid continue token: continue key is not valid: /,
+        })
       }),
     )
   })

@@ -14,7 +14,8 @@ export function encodeContinue({ revision, after }: ContinueToken): string {
 
 /** Throws ApiError 400 for anything that encodeContinue did not make. */
 export function decodeContinue(token: string): ContinueToken {
-  const refuse = (why: string) => apiError.badRequest(`continue key is not valid: ${why}`)
+  const refuse = (why: string) =>
+    apiError.badRequest(`invalid continue token: continue key is not valid: ${why}`)
   let value: unknown
   try {
     value = JSON.parse(Buffer.from(token, 'base64url').toString())

@@ -134,7 +134,10 @@ function servedVerb(resource: StoredResource, path: ResourcePath, verb: string):
   const served: readonly string[] = path.subresource
     ? subresourceVerbs(resource, path.subresource)
     : resource.verbs
-  if (!isVerb(verb) || !served.includes(verb) || (verb === 'create' && path.name)) throw methodNotAllowed()
+  if (!isVerb(verb) || !served.includes(verb)) throw methodNotAllowed()
+  // Of an object or of its collection, not of both.
+  const ofObject = verb === 'update' || verb === 'patch'
+  if ((verb === 'create' && path.name) || (ofObject && !path.name)) throw methodNotAllowed()
   return verb
 }
 

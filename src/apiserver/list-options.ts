@@ -28,15 +28,17 @@ export function resourceVersionOf(query: URLSearchParams): number | undefined {
   return Number(value)
 }
 
-/** A count from the query; absent or 0: undefined. Throws ApiError 400. */
+/** A count from the query; absent, 0 or less: undefined, as for Kubernetes. Throws ApiError 400. */
 function countOf(query: URLSearchParams, name: string): number | undefined {
   const value = query.get(name)
   if (!value) return undefined
-  if (!/^\d{1,15}$/.test(value))
-    throw apiError.badRequest(
-      `strconv.ParseInt: parsing ${JSON.stringify(value)}: invalid syntax (query parameter ${name})`,
-    )
-  return Number(value) || undefined
+  const why = !/^[+-]?\d+$/.test(value)
+    ? 'invalid syntax'
+    : Number.isSafeInteger(Number(value))
+      ? undefined
+      : 'value out of range'
+  if (why) throw apiError.badRequest(`strconv.ParseInt: parsing ${JSON.stringify(value)}: ${why}`)
+  return Number(value) > 0 ? Number(value) : undefined
 }
 
 /** Throws ApiError 400 or 422. */

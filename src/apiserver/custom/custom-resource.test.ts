@@ -149,7 +149,7 @@ test(
     const unversioned = await ask('PUT', url, { ...late, metadata })
     assert.match(
       unversioned.json.message,
-      /metadata\.resourceVersion: Invalid value: 0x0: must be specified for an update/,
+      /metadata\.resourceVersion: Invalid value: 0: must be specified for an update/,
     )
   }),
 )

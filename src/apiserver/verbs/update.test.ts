@@ -35,7 +35,7 @@ describe('updating', () => {
     assert.equal((await api.handle('PUT', lease, { metadata: { name: 'l' } })).status, 201)
     await assert.rejects(api.call('PUT', lease, { metadata: { name: 'l' } }), {
       message:
-        '422 Lease.coordination.k8s.io "l" is invalid: metadata.resourceVersion: Invalid value: 0x0: must be specified for an update',
+        '422 Lease.coordination.k8s.io "l" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update',
     })
     await assert.rejects(api.call('PUT', `${maps}/a`, configMap('a')), {
       message: '404 configmaps "a" not found',

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { ApiResponse } from '../../kube/transport.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { Call } from '../call.ts'
+import { keyInEtcd } from '../key-in-etcd.ts'
 import { metadataErrors, metadataUpdateErrors } from '../metadata-rules.ts'
 import { type Form, formOf, respondObject } from '../representation.ts'
 import type { Stored } from '../storage/store.ts'
@@ -27,10 +28,7 @@ export async function update(call: Call): Promise<ApiResponse> {
     return createObject(call, form, body, dryRun)
   if (!given && !resource.allowUnconditionalUpdate)
     throw apiError.invalid(resource, path.name, [
-      {
-        ...fieldError.invalid('metadata.resourceVersion', 0, 'must be specified for an update'),
-        text: 'Invalid value: 0x0: must be specified for an update',
-      },
+      fieldError.invalid('metadata.resourceVersion', 0, 'must be specified for an update'),
     ])
   // Hooks may change what they get, so each try works on a copy; with a resourceVersion there is no second one.
   return modify(call, form, { dryRun, next: () => (given ? body : structuredClone(body)) })
@@ -109,7 +107,7 @@ function requirePreconditions({ resource, path }: Call, next: KubeObject, previo
     throw apiError.conflict(
       resource,
       path.name,
-      `StorageError: invalid object, Code: 4, Key: /${keyOf(resource, path.namespace, path.name)}, ResourceVersion: 0, ` +
+      `StorageError: invalid object, Code: 4, Key: ${keyInEtcd(resource, path.namespace, path.name)}, ResourceVersion: 0, ` +
         `AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${previous.metadata.uid}`,
     )
   if (resourceVersion && resourceVersion !== '0' && resourceVersion !== previous.metadata.resourceVersion)

@@ -21,7 +21,37 @@ const tokenSecret = (data: object) => ({
 
 const holder = { bearer: 'cnf001.0123456789abcdef' }
 
+/** What a kubelet asks for while it has no certificate, in a recorded run of 1.36 (section 6.2). */
+const ofKubelet = [
+  '/api/v1/nodes/worker-1?resourceVersion=0&timeout=10s',
+  '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/worker-1?timeout=10s',
+  '/apis/node.k8s.io/v1/runtimeclasses?limit=500&resourceVersion=0',
+  '/apis/storage.k8s.io/v1/csidrivers?allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=300&watch=true',
+]
+
 export const access: Case[] = [
+  {
+    title: 'K-6, A-30: a kubelet without a certificate is anonymous, and refused whatever it asks for',
+    steps: [
+      ...ofKubelet.map(
+        (url): Step => ({
+          as: 'anonymous',
+          method: 'GET',
+          url,
+          headers: { accept: 'application/vnd.kubernetes.protobuf,application/json' },
+          expect: { status: 403 },
+        }),
+      ),
+      {
+        as: 'anonymous',
+        method: 'PATCH',
+        url: '/api/v1/nodes/worker-1/status?timeout=10s',
+        type: 'application/strategic-merge-patch+json',
+        body: {},
+        expect: { status: 403, reason: 'Forbidden' },
+      },
+    ],
+  },
   {
     title: 'A-30: without a credential one is system:anonymous; a bad one is 401, never anonymous',
     steps: [

@@ -54,7 +54,17 @@ export const listsAndWatches: Case[] = [
         body: { items: items('a', 'b') },
       }),
       list(`${mine}&resourceVersion=0`, { status: 200 }),
-      list('limit=1&continue=nonsense', { status: 400, reason: 'BadRequest' }),
+      list('limit=1&continue=nonsense', {
+        status: 400,
+        reason: 'BadRequest',
+        message: /^invalid continue token: continue key is not valid: /,
+      }),
+      list(`${mine}&limit=-1`, { status: 200, body: { items: items('a', 'b') } }),
+      list('limit=x', {
+        status: 400,
+        reason: 'BadRequest',
+        message: 'strconv.ParseInt: parsing "x": invalid syntax',
+      }),
       list('resourceVersionMatch=Exact', {
         status: 422,
         reason: 'Invalid',

@@ -395,6 +395,7 @@ export const objects: Case[] = [
         body: configMap('a'),
         expect: { status: 405, reason: 'MethodNotAllowed' },
       },
+      { method: 'PUT', url: maps, body: configMap('a'), expect: { status: 405, reason: 'MethodNotAllowed' } },
       { method: 'POST', url: maps, body: '{"kind":', expect: { status: 400, reason: 'BadRequest' } },
       {
         method: 'POST',

@@ -47,7 +47,7 @@ function objectOf(draft: Draft, name: string, more: object = {}): Record<string,
   return {
     ...(chance.maybe(0.95) && { apiVersion: kind.apiVersion, kind: kind.kind }),
     metadata: metadata(draft, name, more),
-    ...(chance.maybe(0.75) ? kind.content(chance) : kind.odd(chance)),
+    ...(chance.maybe(0.75) ? kind.content(chance, `seq-${draft.id}`) : kind.odd(chance)),
     ...(chance.maybe(0.05) && { surprise: 1 }),
   }
 }
@@ -100,7 +100,7 @@ function patch(draft: Draft): SequenceStep {
   const label = { metadata: { labels: { app: value }, ...versionOf(draft, url) } }
   const [type, body] = chance.pick<[string, unknown]>([
     ['merge-patch+json', label],
-    ['merge-patch+json', chance.maybe(0.5) ? kind.content(chance) : kind.odd(chance)],
+    ['merge-patch+json', chance.maybe(0.5) ? kind.content(chance, `seq-${draft.id}`) : kind.odd(chance)],
     ['merge-patch+json', { metadata: { finalizers: chance.pick([null, finalizers]) } }],
     ['merge-patch+json', { metadata: { name: 'other' } }],
     ['strategic-merge-patch+json', label],
@@ -114,7 +114,10 @@ function patch(draft: Draft): SequenceStep {
       { metadata: { '$deleteFromPrimitiveList/finalizers': ['example.com/f'] } },
     ],
     ['strategic-merge-patch+json', {}],
-    ['strategic-merge-patch+json', chance.maybe(0.7) ? kind.content(chance) : kind.odd(chance)],
+    [
+      'strategic-merge-patch+json',
+      chance.maybe(0.7) ? kind.content(chance, `seq-${draft.id}`) : kind.odd(chance),
+    ],
     ['json-patch+json', [{ op: 'add', path: '/metadata/labels', value: { app: 'x' } }]],
     [
       'json-patch+json',

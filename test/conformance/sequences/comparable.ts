@@ -59,6 +59,7 @@ class Symbols {
   #text(text: string, key: string): string {
     if (key === 'resourceVersion') return this.#versions.get(text) ?? '$rv'
     if (key === 'cells' && age.test(text)) return '$age'
+    if (/^clusterIPs?$/.test(key) && text !== 'None') return '$ip'
     if (key === 'token') return '$token'
     if (time.test(text)) return '$time'
     if (/^(X509SHA256|JTI)=/.test(text)) return '$credential'

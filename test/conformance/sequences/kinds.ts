@@ -9,7 +9,7 @@ export interface SequenceKind {
   path: string
   namespaced: boolean
   /** What an object has beside metadata. */
-  content(chance: Chance): Record<string, unknown>
+  content(chance: Chance, namespace: string): Record<string, unknown>
   /** Content that is refused, or that comes back otherwise. */
   odd(chance: Chance): Record<string, unknown>
   subresources: readonly string[]
@@ -166,6 +166,82 @@ export const kinds: readonly SequenceKind[] = [
       },
     }),
     subresources: ['status', 'approval'],
+  },
+  {
+    ...core('Pod', 'pods'),
+    content: chance => ({
+      spec: {
+        containers: [{ name: 'c', image: 'example.com/i', ...(chance.maybe(0.3) && { command: ['true'] }) }],
+        ...(chance.maybe(0.2) && { nodeName: 'n' }),
+        ...(chance.maybe(0.2) && { restartPolicy: 'Never' }),
+      },
+    }),
+    odd: chance =>
+      chance.pick<Record<string, unknown>>([
+        { spec: { containers: [] } },
+        { spec: { containers: [{ name: 'Not Valid', image: 'i' }] } },
+        { spec: { containers: [{ name: 'c' }] } },
+        { spec: { containers: 'c' } },
+        {
+          spec: {
+            containers: [{ name: 'c', image: 'i', ports: [{ containerPort: 80 }] }],
+            hostNetwork: true,
+          },
+        },
+      ]),
+    subresources: ['status'],
+  },
+  {
+    ...core('Service', 'services'),
+    content: chance => ({
+      spec: {
+        ports: [{ port: chance.pick([80, 443]), ...(chance.maybe(0.3) && { targetPort: 'http' }) }],
+        ...(chance.maybe(0.3) && { clusterIP: 'None' }),
+        ...(chance.maybe(0.3) && { selector: { app: 'x' } }),
+      },
+    }),
+    odd: chance =>
+      chance.pick<Record<string, unknown>>([
+        { spec: { ports: [{ port: 0 }] } },
+        { spec: { ports: [{ port: 80 }, { port: 81 }] } },
+        { spec: { type: 'Odd', ports: [{ port: 80 }] } },
+        { spec: { clusterIP: 'nonsense', ports: [{ port: 80 }] } },
+      ]),
+    subresources: ['status'],
+  },
+  {
+    ...core('Event', 'events'),
+    content: (chance, namespace) => ({
+      involvedObject: { kind: 'Pod', namespace, name: 'n' },
+      reason: chance.pick(['R', 'S']),
+      message: 'm',
+      type: 'Normal',
+    }),
+    odd: chance =>
+      chance.pick<Record<string, unknown>>([
+        { involvedObject: { kind: 'Pod', name: 'p', namespace: 'other' } },
+        { involvedObject: { kind: 'Node', name: 'n' }, type: 'Odd' },
+        { count: 'many' },
+      ]),
+    subresources: [],
+  },
+  {
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    path: 'endpointslices',
+    namespaced: true,
+    content: () => ({
+      addressType: 'IPv4',
+      endpoints: [{ addresses: ['192.0.2.1'] }],
+      ports: [{ port: 80 }],
+    }),
+    odd: chance =>
+      chance.pick<Record<string, unknown>>([
+        { addressType: 'Odd' },
+        { addressType: 'IPv4', endpoints: [{ addresses: [] }] },
+        { addressType: 'IPv6', endpoints: [{ addresses: ['192.0.2.1'] }] },
+      ]),
+    subresources: [],
   },
 ]
 
