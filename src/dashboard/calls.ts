@@ -141,7 +141,7 @@ function describeViewer({ session }: Viewer, { username, groups = [] }: UserInfo
 /** A session makes no links: it would go on for ever. */
 async function makeLink({ calls, viewer, user }: Call): Promise<ApiResponse> {
   if (viewer.session) return refuse(403, 'a link is made with a credential for the API, not with a session')
-  const { key, expires } = calls.sessions.link(viewer.credential)
+  const { key, expires } = calls.sessions.link(viewer.credential, user.username)
   return answerJson(201, { url: `${calls.url()}#key=${key}`, expires, user: user.username })
 }
 

@@ -14,7 +14,7 @@ function made() {
 
 test('a link opens one session, once', () => {
   const { sessions } = made()
-  const { key } = sessions.link(credential)
+  const { key } = sessions.link(credential, 'jane')
   const opened = sessions.open(key)
   assert.ok(opened && isSessionToken(opened.token))
   assert.deepEqual(sessions.find(opened.token)?.credential, credential)
@@ -25,14 +25,14 @@ test('a link opens one session, once', () => {
 
 test('a link is good for two minutes', () => {
   const { clock, sessions } = made()
-  const { key } = sessions.link(credential)
+  const { key } = sessions.link(credential, 'jane')
   clock.step(linkLife)
   assert.equal(sessions.open(key), undefined)
 })
 
 test('a session ends after a quarter of an hour unless it is renewed, and after a working day in any case', () => {
   const { clock, sessions } = made()
-  const open = () => sessions.open(sessions.link(credential).key) ?? assert.fail()
+  const open = () => sessions.open(sessions.link(credential, 'jane').key) ?? assert.fail()
   const idle = open()
   clock.step(sessionLife)
   assert.equal(sessions.find(idle.token), undefined)
@@ -47,14 +47,16 @@ test('a session ends after a quarter of an hour unless it is renewed, and after 
 
 test('a session that was closed is none any more', () => {
   const { sessions } = made()
-  const { token } = sessions.open(sessions.link(credential).key) ?? assert.fail()
+  const { token } = sessions.open(sessions.link(credential, 'jane').key) ?? assert.fail()
   sessions.close(token)
   assert.equal(sessions.find(token), undefined)
 })
 
-test('of a flood of links the oldest go first', () => {
+test('of a flood of links the oldest go first, and only those of who makes them', () => {
   const { sessions } = made()
-  const keys = Array.from({ length: 1001 }, () => sessions.link(credential).key)
+  const others = sessions.open(sessions.link(credential, 'operator').key) ?? assert.fail()
+  const keys = Array.from({ length: 51 }, () => sessions.link(credential, 'jane').key)
   assert.equal(sessions.open(keys[0] ?? ''), undefined)
-  assert.ok(sessions.open(keys.at(-1) ?? ''))
+  for (let n = 0; n < 2000; n += 1) sessions.open(sessions.link(credential, 'jane').key)
+  assert.ok(sessions.find(others.token))
 })

@@ -14,6 +14,7 @@ export interface Credential {
 }
 
 export interface Session {
+  user: string
   credential: Credential
   /** Milliseconds since the epoch. */
   expires: number
@@ -26,16 +27,17 @@ export const linkLife = 2 * 60_000
 export const sessionLife = 15 * 60_000
 /** A working day: then somebody has to show the credential again. */
 export const longestSession = 8 * 3_600_000
-/** Links and sessions that are kept; the oldest go first. */
-const most = 1000
+/** Links and sessions that are kept, of one user and of all; the oldest go first, and nobody can push out all others'. */
+const mostOfOne = 50
+const most = 5000
 const prefix = 'rcs_'
 
 /** Whether a bearer token is one of ours, living or dead, and not one for the API. */
 export const isSessionToken = (token: string): boolean => token.startsWith(prefix)
 
 export interface Sessions {
-  /** A key for the fragment of a link, which opens a session once. */
-  link(credential: Credential): { key: string; expires: number }
+  /** A key for the fragment of a link, which opens a session once. `user`: whose credential it is. */
+  link(credential: Credential, user: string): { key: string; expires: number }
   /** Undefined: the key is unknown, used or too old. */
   open(key: string): { token: string; session: Session } | undefined
   find(token: string): Session | undefined
@@ -45,7 +47,7 @@ export interface Sessions {
 }
 
 export function createSessions({ clock, random }: { clock: Clock; random: Random }): Sessions {
-  const links = new Map<string, { credential: Credential; expires: number }>()
+  const links = new Map<string, { credential: Credential; user: string; expires: number }>()
   const sessions = new Map<string, Session>()
   const secret = () => Buffer.from(random.bytes(32)).toString('base64url')
   const digest = (text: string) => sha256Hex(Buffer.from(text))
@@ -58,10 +60,10 @@ export function createSessions({ clock, random }: { clock: Clock; random: Random
   }
 
   return {
-    link(credential) {
+    link(credential, user) {
       const key = secret()
       const expires = clock.now() + linkLife
-      keep(links, digest(key), { credential, expires })
+      keep(links, digest(key), { credential, user, expires })
       return { key, expires }
     },
     open(key) {
@@ -72,6 +74,7 @@ export function createSessions({ clock, random }: { clock: Clock; random: Random
       const token = prefix + secret()
       const session = {
         credential: link.credential,
+        user: link.user,
         expires: now + sessionLife,
         last: now + longestSession,
       }
@@ -86,8 +89,9 @@ export function createSessions({ clock, random }: { clock: Clock; random: Random
   }
 }
 
-function keep<T>(map: Map<string, T>, key: string, value: T): void {
+function keep<T extends { user: string }>(map: Map<string, T>, key: string, value: T): void {
   map.set(key, value)
-  const oldest = map.keys().next().value
-  if (map.size > most && oldest !== undefined) map.delete(oldest)
+  const own = [...map].flatMap(([key, { user }]) => (user === value.user ? [key] : []))
+  const [oldest] = own.length > mostOfOne ? own : map.size > most ? map.keys() : []
+  if (oldest !== undefined) map.delete(oldest)
 }

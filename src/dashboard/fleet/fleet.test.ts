@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type CertificateSigningRequest, resources, signerNames } from '../../kube/types.ts'
-import { settle } from '../../testing/manual-clock.ts'
+import { createManualClock, settle } from '../../testing/manual-clock.ts'
 import { host, onShownCluster, type ShownCluster } from '../testing/shown-cluster.ts'
-import type { FleetNews } from './board.ts'
+import type { FleetBoard, FleetNews } from './board.ts'
 import { type RequestNews, readNews, shownRequests } from './rows.ts'
-import type { FleetLine } from './stream.ts'
+import { type FleetLine, fleetStream } from './stream.ts'
 
 type Line = { now: number; end?: string } & Partial<FleetNews>
 
@@ -117,6 +117,55 @@ test(
     assert.match(one.lines.at(-1)?.end ?? '', /may not list nodes and certificatesigningrequests/)
   }),
 )
+
+test(
+  'what changes after a viewer lost the right is not told to him',
+  onShownCluster(async cluster => {
+    const { login, grant, admin, register, clock } = cluster
+    const verbs = ['list']
+    await grant('jane', [
+      { apiGroups: ['certificates.k8s.io'], resources: ['certificatesigningrequests'], verbs },
+      { apiGroups: [''], resources: ['nodes'], verbs },
+    ])
+    const jane = await watch(cluster, await login('jane'))
+    await register('seen', [['InternalIP', '10.0.0.1']])
+    await clock.advance(1000)
+    assert.match(JSON.stringify(jane.lines), /"seen"/)
+    await admin.delete(resources.clusterRoleBindings, { name: 'granted:jane' })
+    await register('secret', [['InternalIP', '10.0.0.2']])
+    await clock.advance(1000)
+    await jane.reading
+    assert.doesNotMatch(JSON.stringify(jane.lines), /"secret"/)
+    assert.match(jane.lines.at(-1)?.end ?? '', /may not list/)
+  }),
+)
+
+test('for a viewer who takes nothing more nothing more is kept', async () => {
+  const nothing = { nodes: [], requests: [], goneNodes: [], goneRequests: [], counts: {} }
+  let tell = (_: FleetNews) => {}
+  let hasLeft = false
+  const board: FleetBoard = {
+    requestsOf: () => [],
+    async join(onNews) {
+      tell = onNews
+      return {
+        everything: nothing,
+        leave() {
+          hasLeft = true
+        },
+      }
+    },
+  }
+  const clock = createManualClock(0)
+  const { signal } = new AbortController()
+  const stream = fleetStream({ board, clock, signal, ended: async () => undefined })
+  await stream.next()
+  for (let change = 0; change < 50; change += 1) tell({ ...nothing, goneNodes: [`${change}`] })
+  assert.equal(hasLeft, false)
+  tell(nothing)
+  assert.equal(hasLeft, true)
+  assert.equal((await stream.next()).done, true)
+})
 
 test('of the requests those that wait are shown first, and of those that are answered the latest', () => {
   const news = (n: number, state: RequestNews['row']['state']): RequestNews => ({

@@ -4,7 +4,7 @@ import type { FleetBoard, FleetNews } from './board.ts'
 /** One line of the stream. `now` in milliseconds: the page counts by the server's clock. */
 export type FleetLine = { now: number } & (Partial<FleetNews> | { end: string })
 
-/** Milliseconds: silence is broken, and the viewer's rights are looked at again. */
+/** Milliseconds: silence is broken, and the viewer's rights are looked at again though there is nothing to tell. */
 export const heartbeat = 20_000
 /** Lines that a viewer may be behind; then he is let go, and comes again for everything. */
 const mostWaiting = 50
@@ -15,7 +15,7 @@ export interface FleetStreamOptions {
   board: FleetBoard
   clock: Clock
   signal: AbortSignal
-  /** Why he may not see it any more; asked every `heartbeat`. */
+  /** Why he may not see it any more; asked before anything that is told. */
   ended(): Promise<string | undefined>
 }
 
@@ -24,8 +24,12 @@ export async function* fleetStream(options: FleetStreamOptions): AsyncGenerator<
   const { board, clock, signal } = options
   const waiting: FleetNews[] = []
   let wake = new AbortController()
+  let isBehind = false
   const { everything, leave } = await board.join(news => {
-    waiting.push(news)
+    // He may never take what is kept for him.
+    isBehind ||= waiting.length === mostWaiting
+    if (isBehind) leave()
+    else waiting.push(news)
     wake.abort()
   })
   const onEnd = () => wake.abort()
@@ -42,16 +46,16 @@ export async function* fleetStream(options: FleetStreamOptions): AsyncGenerator<
       if (waiting.length === 0) await sleep(clock, asked + heartbeat - clock.monotonic(), wake.signal)
       if (signal.aborted) return
       wake = new AbortController()
-      if (waiting.length > mostWaiting) return
-      for (const news of waiting.splice(0)) yield line(news)
-      if (clock.monotonic() - asked < heartbeat) continue
+      if (isBehind) return
+      const news = waiting.shift()
+      if (!news && clock.monotonic() - asked < heartbeat) continue
       const end = await options.ended()
       if (end !== undefined) {
         yield line({ end })
         return
       }
       asked = clock.monotonic()
-      yield line({})
+      yield line(news ?? {})
     }
   } finally {
     leave()
