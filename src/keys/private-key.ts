@@ -1,9 +1,10 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { createPrivateKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { inspect } from 'node:util'
 import { RollcallError } from '../errors.ts'
 import type { Random } from '../ports.ts'
 import { algorithmFacts, type SignatureAlgorithm } from '../x509/algorithms.ts'
 import { parsePublicKey } from '../x509/public-key.ts'
+import { publicHalfOf } from './public-half.ts'
 import { Secret } from './secret.ts'
 import { signatureAlgorithmOf } from './signature-algorithm.ts'
 import type { Signer } from './signer.ts'
@@ -50,7 +51,7 @@ class MemorySigner implements PrivateKeySigner {
   readonly #digest: string | undefined
 
   constructor(key: KeyObject) {
-    this.publicKey = new Uint8Array(createPublicKey(key).export({ format: 'der', type: 'spki' }))
+    this.publicKey = publicHalfOf(key)
     this.algorithm = signatureAlgorithmOf(parsePublicKey(this.publicKey).type)
     this.#key = key
     this.#digest = algorithmFacts(this.algorithm).digest
