@@ -61,8 +61,8 @@ export interface Core {
   tokenIssuer?: TokenIssuer
   /** Aborted when the API closes. */
   closing: AbortSignal
-  /** Ends each running watch, for the close: thousands of listeners on one signal cost each other's length. */
-  watches: Set<() => void>
+  /** The running watches, to be ended at the close: thousands of listeners on one signal cost each other's length. */
+  watches: Set<{ end(): void }>
 }
 
 /** One authorized request for a stored resource. */

@@ -59,6 +59,8 @@ export interface ApiOptions {
 
 export type Views = Readonly<Record<string, () => unknown>>
 
+const noQuery = new URLSearchParams()
+
 /** Milliseconds that requests under way have when the API closes. */
 const GOODBYE = 10_000
 
@@ -95,6 +97,9 @@ export function createApi(options: ApiOptions): Api {
         response = statusResponse(record.status)
       }
       record.code = response.status
+      // A watch is kept for hours, and what it was asked with is in its URL.
+      if (record.info && !(response.body instanceof Uint8Array))
+        record.info = { ...record.info, query: noQuery }
       if (request.method === 'HEAD') response = await withoutBody(response)
       if (audit) response.headers['audit-id'] = record.id = uuid(options.random)
       // Who runs a command is known before it ends, or is cut off.
@@ -116,8 +121,8 @@ export function createApi(options: ApiOptions): Api {
 function coreOf(options: ApiOptions, store: Store, closing: AbortSignal): Core {
   const { access, clock, random, log, metrics } = options
   const limits = { ...defaultLimits, ...options.limits }
-  const watches = new Set<() => void>()
-  closing.addEventListener('abort', () => [...watches].forEach(end => void end()), { once: true })
+  const watches: Core['watches'] = new Set()
+  closing.addEventListener('abort', () => [...watches].forEach(watch => void watch.end()), { once: true })
   return {
     store,
     access,

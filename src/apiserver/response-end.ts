@@ -1,4 +1,5 @@
 import type { ApiResponse } from '../kube/transport.ts'
+import { WatchStream } from './watch/watch-stream.ts'
 
 /** The answer to a HEAD: a stream that would follow is ended. */
 export async function withoutBody(response: ApiResponse): Promise<ApiResponse> {
@@ -18,6 +19,11 @@ export function whenComplete(response: ApiResponse, done: () => void): ApiRespon
         takeOver(connection, head)
       },
     }
+  }
+  const stream = events ?? body
+  if (stream instanceof WatchStream) {
+    stream.onOver = done
+    return response
   }
   if (events) return { ...response, events: ending(events, done) }
   if (!(body instanceof Uint8Array)) return { ...response, body: ending(body, done) }

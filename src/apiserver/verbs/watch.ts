@@ -1,6 +1,6 @@
 import type { ApiResponse } from '../../kube/transport.ts'
 import type { Status } from '../../kube/types.ts'
-import type { Call } from '../call.ts'
+import type { Call, Core } from '../call.ts'
 import { tooLargeResourceVersion, type WatchOptions, watchOptionsOf } from '../list-options.ts'
 import { type Form, formOf } from '../representation.ts'
 import { jsonHeaders } from '../response.ts'
@@ -8,7 +8,7 @@ import { type Selection, selectionOf } from '../selection.ts'
 import { CompactedError, type Stored } from '../storage/store.ts'
 import { prefixOf } from '../stored-object.ts'
 import { bookmarkLine, type Change, changeFor, changeLine, errorLine } from '../watch/watch-event.ts'
-import { byteChunks, type Chunks, type Feed, type Line, watchStream } from '../watch/watch-stream.ts'
+import { byteChunks, type Chunks, type Feed, type Line, WatchStream } from '../watch/watch-stream.ts'
 import { bookmarkValue, changeValue, valueChunks, type WatchValue } from '../watch/watch-values.ts'
 import { apiError } from '../wire/api-error.ts'
 import { pageOf } from './list.ts'
@@ -73,24 +73,20 @@ function stream<Part, Chunk>(call: Call, words: Words<Part, Chunk>): AsyncIterab
     throw tooLargeResourceVersion(options.after ?? 0, start)
 
   const withState = options.sendInitialEvents ?? options.after === undefined
-  const stops: (() => void)[] = []
-  const { feed, body } = watchStream({
-    initial: withState ? initialLines(call, selection, options, words) : [].values(),
+  const feed = new WatchStream({
+    initial: withState ? initialLines(call, selection, options, words) : undefined,
     chunks: words.chunks,
     backlog: core.limits.watchBacklog,
-    onClose: () => {
-      for (const stop of stops) stop()
-    },
   })
+  let unsubscribe: () => void
   try {
-    const scope = { resource: prefixOf(call.resource), ...selection }
-    stops.push(
-      core.hub.subscribe(scope, withState ? start : (options.after ?? start), event =>
-        feed.push(() => {
-          const change = changeFor(event, selection.matches)
-          return change && words.change(change)
-        }),
-      ),
+    const { prefix, key, matches } = selection
+    const scope = { resource: prefixOf(call.resource), prefix, ...(key !== undefined && { key }) }
+    unsubscribe = core.hub.subscribe(scope, withState ? start : (options.after ?? start), event =>
+      feed.push(() => {
+        const change = changeFor(event, matches)
+        return change && words.change(change)
+      }),
     )
   } catch (error) {
     if (!(error instanceof CompactedError)) throw error
@@ -98,10 +94,10 @@ function stream<Part, Chunk>(call: Call, words: Words<Part, Chunk>): AsyncIterab
     const message = `too old resource version: ${options.after} (${error.oldest})`
     feed.push(() => words.error(apiError.expired(message).status))
     feed.end()
-    return body
+    return feed
   }
-  startTimers(call, options, feed, words, stops)
-  return body
+  endInTime(call, options, feed, words, unsubscribe)
+  return feed
 }
 
 /** What is there, as ADDED events; the snapshot is taken now, its lines are made when they are read. */
@@ -122,33 +118,40 @@ function initialLines<Part, Chunk>(
   }
 }
 
-function startTimers<Part, Chunk>(
+/** What ends a watch from outside: its time, the reader, the API; and its bookmarks until then. */
+function endInTime<Part, Chunk>(
   { core, request }: Call,
   options: WatchOptions,
-  feed: Feed<Part>,
+  feed: WatchStream<Part, Chunk>,
   words: Words<Part, Chunk>,
-  stops: (() => void)[],
+  unsubscribe: () => void,
 ): void {
-  const bookmark = () => {
-    const { revision } = core.store
-    feed.push(() => words.bookmark(revision, false))
-  }
-  if (options.bookmarks) stops.push(core.bookmarks.add(bookmark))
+  const { signal } = request
+  const bookmark = options.bookmarks ? bookmarks(core, feed, words) : undefined
+  const stopBookmarks = bookmark && core.bookmarks.add(bookmark)
   const seconds = options.timeoutSeconds ?? core.limits.watchSeconds * (1 + core.random.float())
   const timer = core.clock.after(seconds * 1000, () => {
     // A last one, so that the client resumes where this watch ends.
-    if (options.bookmarks) bookmark()
+    bookmark?.()
     feed.end()
   })
-  stops.push(() => timer.cancel())
-  const end = () => feed.end()
-  core.watches.add(end)
-  stops.push(() => core.watches.delete(end))
-  if (core.closing.aborted) end()
-  const { signal } = request
-  if (!signal) return
-  const abort = () => feed.abort()
-  signal.addEventListener('abort', abort, { once: true })
-  stops.push(() => signal.removeEventListener('abort', abort))
-  if (signal.aborted) abort()
+  feed.onClose = () => {
+    unsubscribe()
+    timer.cancel()
+    stopBookmarks?.()
+    core.watches.delete(feed)
+    signal?.removeEventListener('abort', feed)
+  }
+  core.watches.add(feed)
+  signal?.addEventListener('abort', feed, { once: true })
+  if (core.closing.aborted) feed.end()
+  if (signal?.aborted) feed.abort()
+}
+
+/** A bookmark for each call. */
+function bookmarks<Part, Chunk>(core: Core, feed: Feed<Part>, words: Words<Part, Chunk>): () => void {
+  return () => {
+    const { revision } = core.store
+    feed.push(() => words.bookmark(revision, false))
+  }
 }

@@ -31,102 +31,133 @@ export interface Feed<Part = Uint8Array> {
 
 export interface WatchStreamOptions<Part, Chunk> {
   /** Lines that come first; they are many (a whole collection), so they are made as they are read. */
-  initial: Iterator<Line<Part>>
+  initial?: Iterator<Line<Part>> | undefined
   chunks: Chunks<Part, Chunk>
   /** Lines that may wait. */
   backlog: number
-  /** Called once, as soon as nothing more can be pushed. */
-  onClose(): void
 }
 
-/** A stream and the end that feeds it. Not a generator: `return()` must work while a read waits. */
-export function watchStream<Part, Chunk>({
-  initial,
-  chunks,
-  backlog,
-  onClose,
-}: WatchStreamOptions<Part, Chunk>): {
-  feed: Feed<Part>
-  body: AsyncIterable<Chunk>
-} {
-  let queue: Line<Part>[] = []
-  let ending = false
-  let closed = false
-  let wake: (() => void) | undefined
+/**
+ * A stream with one reader, and the end that feeds it. Neither generators nor closures: there are thousands of them that
+ * wait, and `return()` must work while a read does.
+ */
+export class WatchStream<Part, Chunk> implements Feed<Part>, AsyncIterable<Chunk>, AsyncIterator<Chunk> {
+  /** Called once, as soon as nothing more can be pushed. */
+  onClose: (() => void) | undefined
+  /** Called once, when the reader has got the last chunk or has left. */
+  onOver: (() => void) | undefined
+  readonly #chunks: Chunks<Part, Chunk>
+  readonly #backlog: number
+  #initial: Iterator<Line<Part>> | undefined
+  #queue: Line<Part>[] = []
+  #ending = false
+  #closed = false
+  #wake: ((result: Promise<IteratorResult<Chunk>>) => void) | undefined
 
-  const notify = () => {
-    wake?.()
-    wake = undefined
-  }
-  const stopFeed = () => {
-    if (ending) return
-    ending = true
-    onClose()
-  }
-  const close = () => {
-    closed = true
-    queue = []
-    stopFeed()
-    notify()
-  }
-  const feed: Feed<Part> = {
-    push(line) {
-      if (ending) return
-      if (queue.length >= backlog) stopFeed()
-      else queue.push(line)
-      notify()
-    },
-    end() {
-      stopFeed()
-      notify()
-    },
-    abort: close,
+  constructor({ initial, chunks, backlog }: WatchStreamOptions<Part, Chunk>) {
+    this.#initial = initial
+    this.#chunks = chunks
+    this.#backlog = backlog
   }
 
-  function* waiting(): Generator<Line<Part>> {
-    for (let next = initial.next(); !next.done; next = initial.next()) yield next.value
-    // Lines that are pushed while these are written go into the next chunk.
-    const lines = queue
-    let taken = 0
+  [Symbol.asyncIterator](): AsyncIterator<Chunk> {
+    return this
+  }
+
+  push(line: Line<Part>): void {
+    if (this.#ending) return
+    if (this.#queue.length >= this.#backlog) this.#stopFeed()
+    else this.#queue.push(line)
+    this.#notify()
+  }
+
+  end(): void {
+    this.#stopFeed()
+    this.#notify()
+  }
+
+  abort(): void {
+    this.#closed = true
+    this.#queue = []
+    this.#initial = undefined
+    this.#stopFeed()
+    this.#notify()
+    this.#over()
+  }
+
+  /** As a listener of the signal that aborts the request. */
+  handleEvent(): void {
+    this.abort()
+  }
+
+  next(): Promise<IteratorResult<Chunk>> {
     try {
-      for (const line of lines) {
-        taken++
-        yield line
-      }
-    } finally {
-      queue = taken === queue.length ? [] : queue.slice(taken)
+      const chunk = this.#closed ? undefined : this.#nextChunk()
+      if (chunk) return Promise.resolve({ done: false, value: chunk })
+    } catch (error) {
+      return Promise.reject(error)
     }
+    if (this.#ending) {
+      if (this.#closed) this.#over()
+      else this.abort()
+      return Promise.resolve({ done: true, value: undefined })
+    }
+    return new Promise(resolve => {
+      this.#wake = resolve
+    })
+  }
+
+  return(): Promise<IteratorResult<Chunk>> {
+    this.abort()
+    return Promise.resolve({ done: true, value: undefined })
+  }
+
+  #over(): void {
+    const { onOver } = this
+    this.onOver = undefined
+    onOver?.()
+  }
+
+  #stopFeed(): void {
+    if (this.#ending) return
+    this.#ending = true
+    this.onClose?.()
+    this.onClose = undefined
+  }
+
+  /** The read goes on when this turn is over, so that what is pushed in it goes into one chunk. */
+  #notify(): void {
+    const wake = this.#wake
+    if (!wake) return
+    this.#wake = undefined
+    wake(Promise.resolve().then(() => this.next()))
   }
 
   /** The lines at hand, up to a chunk; undefined when there are none. */
-  function nextChunk(): Chunk | undefined {
+  #nextChunk(): Chunk | undefined {
     const parts: Part[] = []
     let bytes = 0
-    for (const line of waiting()) {
+    const take = (line: Line<Part>) => {
       const part = line()
-      if (!part) continue
+      if (!part) return
       parts.push(part)
-      bytes += chunks.size(part)
-      if (bytes >= CHUNK) break
+      bytes += this.#chunks.size(part)
+    }
+    while (this.#initial && bytes < CHUNK) {
+      const next = this.#initial.next()
+      if (next.done) this.#initial = undefined
+      else take(next.value)
+    }
+    let taken = 0
+    try {
+      for (; taken < this.#queue.length && bytes < CHUNK; taken++) {
+        const line = this.#queue[taken]
+        if (line) take(line)
+      }
+    } finally {
+      this.#queue = taken === this.#queue.length ? [] : this.#queue.slice(taken)
     }
     const [first, ...others] = parts
-    return first && chunks.join([first, ...others])
+    return first && this.#chunks.join([first, ...others])
   }
-
-  const iterator: AsyncIterator<Chunk, undefined> = {
-    async next() {
-      for (;;) {
-        if (closed) return { done: true, value: undefined }
-        const chunk = nextChunk()
-        if (chunk) return { done: false, value: chunk }
-        if (ending) close()
-        else await new Promise<void>(resolve => (wake = resolve))
-      }
-    },
-    async return() {
-      close()
-      return { done: true, value: undefined }
-    },
-  }
-  return { feed, body: { [Symbol.asyncIterator]: () => iterator } }
 }
