@@ -7,6 +7,8 @@ const headers = ['content-type', 'warning', 'location', 'www-authenticate', 'all
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/
 /** As generate.ts asks for them: `a-7-` and what the server puts behind it. */
 const generated = /(\b[abc]-\d+-)[bcdfghjklmnpqrstvwxz2456789]{5}\b/g
+/** Of 10.96.0.0/12, of which services are given some. */
+const serviceAddress = /^10\.(9[6-9]|10\d|11[01])\.\d{1,3}\.\d{1,3}$/
 /** In a Table. */
 const age = /^\d+(ms|[smhd])(\d+[smhd])?$/
 
@@ -59,7 +61,7 @@ class Symbols {
   #text(text: string, key: string): string {
     if (key === 'resourceVersion') return this.#versions.get(text) ?? '$rv'
     if (key === 'cells' && age.test(text)) return '$age'
-    if (/^clusterIPs?$/.test(key) && text !== 'None') return '$ip'
+    if (serviceAddress.test(text)) return '$ip'
     if (key === 'token') return '$token'
     if (time.test(text)) return '$time'
     if (/^(X509SHA256|JTI)=/.test(text)) return '$credential'
