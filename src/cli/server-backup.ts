@@ -1,36 +1,56 @@
 import type { Command } from 'commander'
-import { backupDatabase, restoreDatabase } from '../apiserver/storage/sqlite-backup.ts'
+import { backUp } from '../cluster/backup.ts'
 import { dataDirectoryPaths, openDataDirectory } from '../cluster/data-directory.ts'
+import { restore } from '../cluster/restore.ts'
 import type { CommandIo } from './command-io.ts'
 
-/** `server backup` and `server restore`: the state database alone. The CA and its keys in pki/ are files to copy once. */
+/** `server backup` and `server restore`. */
 export function registerBackup(server: Command, io: CommandIo): void {
   server
     .command('backup')
-    .description('Copy the state database into one file, also while the server runs. It holds Secrets.')
+    .description(
+      'Copy state, ledger, decision log and certificates into a new folder, also while the server runs. It holds Secrets.',
+    )
     .option('--dir <dir>', 'where everything is kept', '.rollcall')
-    .requiredOption('--to <file>', 'the new file')
+    .requiredOption('--to <folder>', 'the new folder')
+    .option(
+      '--with-keys',
+      "the private keys too, the CA's among them: who has the backup can then issue anything",
+    )
     .action((_flags: unknown, command: Command) => {
       // Commander gives --dir to `server`, wherever it stands.
-      const { dir, to } = command.optsWithGlobals<{ dir: string; to: string }>()
-      const { database, pki, ledger } = dataDirectoryPaths(dir)
-      const { objects, revision } = backupDatabase(database, to)
-      io.stdout(`${to}: ${objects} objects at revision ${revision}\n`)
-      io.stderr(`The CA in ${pki} is not in it: keep a copy of that folder too.\n`)
-      io.stderr(`Nor is ${ledger}: without it certificates are known only as long as their requests.\n`)
+      const { dir, to, withKeys } = command.optsWithGlobals<{ dir: string; to: string; withKeys?: true }>()
+      const { state, leaves, decisionLogs, keys } = backUp(dataDirectoryPaths(dir), to, {
+        withKeys: withKeys === true,
+      })
+      io.stdout(
+        `${to}: ${state.objects} objects at revision ${state.revision}, ${leaves ?? 'no'} certificates in the ledger, ` +
+          `${decisionLogs} files of the decision log, ${keys.copied} private keys\n`,
+      )
+      if (keys.leftOut > 0)
+        io.stderr(
+          `${keys.leftOut} private keys of ${dir} are not in it: keep a copy of them elsewhere, or give --with-keys.\n`,
+        )
     })
   server
     .command('restore')
-    .description('Put a backup in the place of the state database; no server may run on it.')
-    .requiredOption('--from <file>', 'what `server backup` wrote')
+    .description('Put a backup in the place of what is there; no server may run on it.')
+    .requiredOption('--from <folder>', 'what `server backup` wrote')
     .option('--dir <dir>', 'where everything is kept', '.rollcall')
     .action((_flags: unknown, command: Command) => {
       const { from, dir } = command.optsWithGlobals<{ from: string; dir: string }>()
       const directory = openDataDirectory(dir)
       try {
-        const { objects, revision } = restoreDatabase(from, directory.database)
-        io.stdout(`${directory.database}: ${objects} objects, going on at revision ${revision}\n`)
-        io.stderr(`What was there before, if anything, is kept as ${directory.database}.replaced.\n`)
+        const { state, leaves, files, hasCaKey } = restore(from, directory)
+        io.stdout(
+          `${directory.root}: ${state.objects} objects, going on at revision ${state.revision}; ` +
+            `${leaves ?? 'no'} certificates in the ledger, ${files} files of pki/ and ca/\n`,
+        )
+        io.stderr('Databases and logs that were there before, if any, are kept as ….replaced.\n')
+        if (!hasCaKey)
+          io.stderr(
+            `There is no ${directory.pki}/ca.key: put your copy there, or give --signing-key, before you start the server.\n`,
+          )
       } finally {
         directory.release()
       }
