@@ -69,9 +69,10 @@ test(
     await cluster.ask({ by: cluster.bootstrapper, node: 'a' })
     await cluster.clock.advance(61_000)
     await calm()
+    // As kube-apiserver merges lists: what a patch adds comes before what it does not name.
     assert.deepEqual(await conditionsOf(cluster, 'a'), [
-      'Ready True KubeletReady',
       'ClientCertificateValid True Issued',
+      'Ready True KubeletReady',
     ])
   }),
 )
