@@ -23,6 +23,7 @@ interface AgentFlags extends DiscoveryFlags, AttestFlags, BesideFlags {
   nodeIp?: string
   bootstrapKubeconfig?: string
   kubeconfig: string
+  trustRoots?: string
   certDir: string
   rotateCertificates: boolean
   serverTlsBootstrap: boolean
@@ -52,6 +53,10 @@ export function register(program: Command, io: CommandIo): void {
       '--kubeconfig <file>',
       "the node's own kubeconfig; written when it is missing",
       '/var/lib/rollcall/kubeconfig',
+    )
+    .option(
+      '--trust-roots <file>',
+      'take CAs from bundles alone that these trust roots have signed, and say in the Lease which are loaded',
     )
     .option('--cert-dir <dir>', 'where the pairs are kept', '/var/lib/rollcall/pki')
     .option(
@@ -116,6 +121,7 @@ function agentOptions(flags: AgentFlags): AgentOptions {
     certDirectory: flags.certDir,
     kubeconfigPath: flags.kubeconfig,
     ...(flags.bootstrapKubeconfig !== undefined && { bootstrapKubeconfigPath: flags.bootstrapKubeconfig }),
+    ...(flags.trustRoots !== undefined && { trustRootsPath: flags.trustRoots }),
     rotateCertificates: flags.rotateCertificates,
     serverTLSBootstrap: flags.serverTlsBootstrap,
     listenAddress: flags.address,
