@@ -87,6 +87,19 @@ async function followOnce(signal: AbortSignal): Promise<void> {
   }
 }
 
+/** Whoever logs in next may not be allowed to see it. */
+export function forgetFleet(): void {
+  batch(() => {
+    nodes.clear()
+    requests.clear()
+    counts.value = {}
+    complete.value = false
+    connection.value = { state: 'connecting' }
+    nodesVersion.value++
+    requestsVersion.value++
+  })
+}
+
 /** Follows until `signal` aborts; comes again when the connection breaks. */
 export async function follow(signal: AbortSignal): Promise<void> {
   const clock = setInterval(() => {

@@ -1,6 +1,6 @@
-import { effect, signal } from '@preact/signals'
+import { effect, signal, untracked } from '@preact/signals'
 import { render } from 'preact'
-import { connection, follow } from './fleet.ts'
+import { connection, follow, forgetFleet } from './fleet.ts'
 import { html, type View } from './html.ts'
 import { linkTo, route, type ViewName, views } from './route.ts'
 import { begin, end, keepSession, login, who } from './session.ts'
@@ -89,6 +89,7 @@ effect(() => {
   } else {
     following?.abort()
     following = undefined
+    untracked(forgetFleet)
   }
 })
 

@@ -25,13 +25,17 @@ export class Refusal extends Error {
 }
 
 /** Rejects with a Refusal for an answer that is none; one that says who-are-you ends the session here too. */
-export async function call<T>(path: string, order?: unknown): Promise<T> {
-  const response = await ask(path, order)
+export async function call<T>(path: string, order?: unknown, token?: string): Promise<T> {
+  const response = await ask(path, order, undefined, token)
   return (await response.json()) as T
 }
 
-export async function ask(path: string, order?: unknown, signal?: AbortSignal): Promise<Response> {
-  const token = sessionStorage.getItem(stored)
+export async function ask(
+  path: string,
+  order?: unknown,
+  signal?: AbortSignal,
+  token = sessionStorage.getItem(stored),
+): Promise<Response> {
   const response = await fetch(base + path, {
     method: order === undefined ? 'GET' : 'POST',
     headers: {
@@ -56,8 +60,7 @@ function leave(message?: string): void {
 }
 
 /** Uses the key of a login link, or what this tab has, or the client certificate of the connection. */
-export async function begin(): Promise<void> {
-  const key = /^#key=([\w-]+)$/.exec(location.hash)?.[1]
+export async function begin(key = keyIn(location.hash)): Promise<void> {
   // Neither history nor screen keep the key.
   if (key !== undefined) history.replaceState(null, '', '#/fleet')
   try {
@@ -78,11 +81,22 @@ export async function begin(): Promise<void> {
   }
 }
 
-/** With a bearer token for the API itself. */
+function keyIn(hash: string): string | undefined {
+  return /^#key=([\w-]+)$/.exec(hash)?.[1]
+}
+
+/**
+ * With a bearer token for the API itself. It is used once, for a session: what a tab stores comes to the disk when the
+ * browser keeps its tabs, and this one may be good for a year.
+ */
 export async function enter(token: string): Promise<void> {
-  sessionStorage.setItem(stored, token)
   login.value = { state: 'asking' }
-  await begin()
+  try {
+    const { url } = await call<{ url: string }>('links', {}, token)
+    await begin(keyIn(new URL(url).hash))
+  } catch (error) {
+    if (login.value.state === 'asking') leave(error instanceof Error ? error.message : String(error))
+  }
 }
 
 export async function end(): Promise<void> {

@@ -76,6 +76,11 @@ describe('the dashboard of rollcall up in a browser', { skip: noBrowser, timeout
     assert.equal(await page.evaluate('document.cookie'), '')
     await page.reload()
     await tile(watched, 'worker-2').waitFor()
+    await tile(watched, 'worker-2').click()
+    // As a browser has it for a page without TLS.
+    await page.evaluate(`Object.defineProperty(navigator, 'clipboard', { value: undefined })`)
+    await page.getByRole('button', { name: /^Copy rollcall doctor/ }).click()
+    await page.getByText('Refused: copy it by hand').waitFor()
     watched.assertClean()
     await page.getByRole('button', { name: 'Log out' }).click()
     await page.getByRole('heading', { name: 'Who is looking?' }).waitFor()
@@ -229,13 +234,26 @@ describe('the dashboard of rollcall up in a browser', { skip: noBrowser, timeout
       request,
       { subresource: 'token' },
     )
-    const watched = await openPage(browser)
+    // In the tab of one who has: nothing of his is left, not even until the answer comes.
+    const watched = await loggedIn()
     const { page } = watched
-    await page.goto((await newLink()).split('#')[0] ?? '')
+    await tile(watched, 'worker-1').waitFor()
+    await page.getByRole('button', { name: 'Log out' }).click()
+    const held = Promise.withResolvers<void>()
+    await page.route('**/dashboard/api/fleet', route => held.promise.then(() => route.continue()))
     await page.getByText('Or use a bearer token').click()
     await page.getByLabel('Token').fill(status?.token ?? '')
     await page.getByRole('button', { name: 'Log in' }).click()
+    await page.getByText('Calling the roll').waitFor()
+    assert.equal(await page.locator('.tile').count(), 0)
+    held.resolve()
     await page.getByRole('heading', { name: 'Not yours to see' }).waitFor()
+    const stored = Object.values((await page.evaluate('({...sessionStorage})')) as Record<string, string>)
+    assert.deepEqual(
+      stored.map(text => text.slice(0, 4)),
+      ['rcs_'],
+      'a tab stores sessions only',
+    )
     assert.match(
       (await page.getByRole('alert').textContent()) ?? '',
       /"system:serviceaccount:default:guest" may not list nodes/,

@@ -1,4 +1,4 @@
-import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { html, type View } from '../html.ts'
 
 interface GridProps<T extends object> {
@@ -16,9 +16,19 @@ interface GridProps<T extends object> {
 /** Rows drawn above and below what is seen, so that a quick scroll meets no empty space. */
 const spare = 2
 
+interface Slot {
+  n: number
+  tabindex: 0 | -1
+  view: View
+}
+
 /**
  * A grid of which only the rows in sight are in the page. One of its items is in the order of Tab; arrows, Home, End and the
  * page keys go from one to the next.
+ *
+ * What a scroll costs is what a frame may last, so nothing is made, taken away or moved in the page while it scrolls: each
+ * item has the slot of its number, and a slot that comes into sight anew has only its texts and its place changed. The
+ * order in which slots are read is told to screen readers.
  */
 export function VirtualGrid<T extends object>({
   label,
@@ -34,13 +44,6 @@ export function VirtualGrid<T extends object>({
   const [firstRow, setFirstRow] = useState(0)
   const [current, setCurrent] = useState(0)
   const focusNext = useRef(false)
-  // What is drawn already is the same object again, which Preact passes over.
-  const drawn = useMemo(() => new WeakMap<T, View>(), [version])
-  const viewOf = (item: T): View => {
-    const view = drawn.get(item) ?? render(item)
-    if (view) drawn.set(item, view)
-    return view
-  }
   const columns = Math.max(1, Math.floor(size.width / minWidth))
   const rows = Math.ceil(items.length / columns)
   const seen = Math.ceil(size.height / rowHeight) + 1
@@ -102,40 +105,67 @@ export function VirtualGrid<T extends object>({
     moveTo(current + step)
   }
 
-  const from = Math.max(0, Math.min(firstRow, rows - seen) - spare)
+  const from = Math.max(0, Math.min(firstRow, rows - seen) - spare) * columns
   const pool = (seen + 2 * spare) * columns
-  const visible = items.slice(from * columns, from * columns + pool)
-  const tabbable = Math.min(current, items.length - 1)
+  const to = Math.min(items.length, from + pool)
   // What has the place in the order of Tab may be out of sight; then the first in sight takes it.
-  const inSight = tabbable >= from * columns && tabbable < from * columns + visible.length
+  const inTabOrder = current >= from && current < to ? current : from
+  const id = useId()
+  // A slot that shows what it showed is the same object again, which Preact passes over.
+  const slots = useMemo<Slot[]>(() => [], [items, version, pool, columns])
+  const slotOf = (n: number): Slot => {
+    const slot = n % pool
+    const tabindex = n === inTabOrder ? 0 : -1
+    const known = slots[slot]
+    if (known?.n === n && known.tabindex === tabindex) return known
+    const item = items[n]
+    const view = html`<li
+      key=${slot}
+      id=${`${id}-${slot}`}
+      aria-setsize=${items.length}
+      aria-posinset=${n + 1}
+      style=${{
+        left: `${((n % columns) * 100) / columns}%`,
+        transform: `translateY(${Math.floor(n / columns) * rowHeight}px)`,
+      }}
+    >
+      <button type="button" class="tile" data-n=${n} tabindex=${tabindex}>${item && render(item)}</button>
+    </li>`
+    const made: Slot = { n, tabindex, view }
+    slots[slot] = made
+    return made
+  }
+  const shown: Slot[] = []
+  for (let n = from; n < to; n++) shown.push(slotOf(n))
+  const inOrder = shown.map(({ n }) => `${id}-${n % pool}`).join(' ')
+  shown.sort((a, b) => (a.n % pool) - (b.n % pool))
+
   return html`<div class="grid-box" ref=${box} tabindex="-1" onScroll=${onScroll} onKeyDown=${onKeyDown}>
-    <ul class="grid" aria-label=${label} style=${{ height: `${rows * rowHeight}px` }}>
-      ${visible.map((item, at) => {
-        const n = from * columns + at
-        const column = n % columns
-        return html`<li
-          key=${n % pool}
-          aria-setsize=${items.length}
-          aria-posinset=${n + 1}
-          style=${{
-            width: `calc(${100 / columns}% - 8px)`,
-            height: `${rowHeight - 8}px`,
-            left: `${(column * 100) / columns}%`,
-            transform: `translateY(${Math.floor(n / columns) * rowHeight}px)`,
-          }}
-        >
-          <button
-            type="button"
-            class="tile"
-            data-n=${n}
-            tabindex=${n === (inSight ? tabbable : from * columns) ? 0 : -1}
-            onFocus=${() => setCurrent(n)}
-            onClick=${() => onOpen(item)}
-          >
-            ${viewOf(item)}
-          </button>
-        </li>`
-      })}
+    <ul
+      class="grid"
+      aria-label=${label}
+      aria-owns=${inOrder}
+      style=${{
+        height: `${rows * rowHeight}px`,
+        '--tile-width': `calc(${100 / columns}% - 8px)`,
+        '--tile-height': `${rowHeight - 8}px`,
+      }}
+      onFocusIn=${(event: Event) => {
+        const n = numberOf(event)
+        if (n !== undefined) setCurrent(n)
+      }}
+      onClick=${(event: Event) => {
+        const item = items[numberOf(event) ?? -1]
+        if (item) onOpen(item)
+      }}
+    >
+      ${shown.map(({ view }) => view)}
     </ul>
   </div>`
+}
+
+/** Of the item that an event is about. */
+function numberOf({ target }: Event): number | undefined {
+  const tile = target instanceof Element ? target.closest<HTMLElement>('[data-n]') : null
+  return tile ? Number(tile.dataset.n) : undefined
 }

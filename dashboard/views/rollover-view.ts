@@ -9,20 +9,6 @@ import { useLoaded } from '../parts/loaded.ts'
 type Rotation = Rotations['rotations'][number]
 
 const roles = ['apiserver-serving', 'client', 'kubelet-serving']
-/** The way of a rotation that nothing goes wrong with. */
-const way = [
-  'Preflight',
-  'Prepared',
-  'Distributing',
-  'Proving',
-  'Bridging',
-  'IssuerSwitch',
-  'Reissuing',
-  'Unbridging',
-  'DistrustingServers',
-  'DistrustingConsumers',
-  'Done',
-]
 
 /** Milliseconds between two looks. */
 const pace = 5000
@@ -41,7 +27,7 @@ export function RolloverView(): View {
   </section>`
 }
 
-function Board({ value: { served, rotations, consumers } }: { value: Rotations }): View {
+function Board({ value: { served, way, rotations, consumers } }: { value: Rotations }): View {
   const running = rotations.filter(
     ({ phase }) => phase !== 'Done' && phase !== 'Aborted' && phase !== 'RolledBack',
   )
@@ -56,11 +42,17 @@ function Board({ value: { served, rotations, consumers } }: { value: Rotations }
     ${roles.map(role => {
       const of = rotations.filter(rotation => rotation.role === role)
       const current = running.find(rotation => rotation.role === role) ?? of.at(-1)
-      return current && html`<${RoleBoard} key=${role} rotation=${current} consumers=${consumers} />`
+      return (
+        current && html`<${RoleBoard} key=${role} way=${way} rotation=${current} consumers=${consumers} />`
+      )
     })}`
 }
 
-function RoleBoard({ rotation, consumers }: { rotation: Rotation; consumers: Rotations['consumers'] }): View {
+function RoleBoard({
+  way,
+  rotation,
+  consumers,
+}: Pick<Rotations, 'way' | 'consumers'> & { rotation: Rotation }): View {
   const { name, role, from, to, phase, paused, reason, author, gates, blockers, latestStart } = rotation
   const at = way.indexOf(phase)
   return html`<section class="card rotation">

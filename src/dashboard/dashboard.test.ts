@@ -255,6 +255,8 @@ test(
     assert.equal(body.served, true)
     const [shown] = body.rotations as { name: string; phase: string; to: number }[]
     assert.deepEqual([shown?.name, shown?.to], ['serving-2', 2])
+    const way = body.way as string[]
+    assert.deepEqual([way[0], way.at(-1), way.includes('Aborted')], ['Preflight', 'Done', false])
   }),
 )
 

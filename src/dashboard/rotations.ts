@@ -1,5 +1,5 @@
 import { isStatus, listAll } from '../kube/client.ts'
-import { type CARotationObject, caRotation } from '../kube/rollcall/ca-rotation.ts'
+import { type CARotationObject, caRotation, usualPhases } from '../kube/rollcall/ca-rotation.ts'
 import { type TrustConsumerObject, trustConsumer } from '../kube/rollcall/trust-consumer.ts'
 import type { KubeObject, ResourceRef } from '../kube/types.ts'
 import type { Viewer } from './access/viewer.ts'
@@ -7,6 +7,8 @@ import type { Viewer } from './access/viewer.ts'
 /** What the rollover board shows; `served` false: this cluster knows no such kinds. */
 export interface Rotations {
   served: boolean
+  /** The phases that a rotation goes through when nothing goes wrong. */
+  way: readonly string[]
   rotations: {
     name: string
     role: string
@@ -46,6 +48,7 @@ export async function readRotations({ client }: Viewer): Promise<Rotations> {
   ])
   return {
     served: rotations !== undefined,
+    way: usualPhases,
     rotations: (rotations ?? []).map(({ metadata, spec, status = {} }) => ({
       name: metadata.name,
       role: spec.role,

@@ -7,8 +7,8 @@ import { type ConsumerKind, consumerKinds, type ProofLevel } from './trust-consu
 export const rotationReasons = ['Scheduled', 'Algorithm', 'Compromise', 'Split'] as const
 export type RotationReason = (typeof rotationReasons)[number]
 
-/** Where a rotation stands. `Paused` is printed instead of the phase it will go on from. */
-export const rotationPhases = [
+/** The phases of a rotation that nothing goes wrong with, in order. */
+export const usualPhases = [
   'Preflight',
   'Prepared',
   'Distributing',
@@ -20,6 +20,11 @@ export const rotationPhases = [
   'DistrustingServers',
   'DistrustingConsumers',
   'Done',
+] as const
+
+/** Where a rotation stands. `Paused` is printed instead of the phase it will go on from. */
+export const rotationPhases = [
+  ...usualPhases,
   'Aborted',
   'RestoringTrust',
   'RestoringIssuer',
