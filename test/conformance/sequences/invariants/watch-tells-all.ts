@@ -31,10 +31,29 @@ export function watchTellsAll(played: readonly Played[]): string[] {
     if (type === 'DELETED') objects.delete(name)
     else objects.set(name, seen)
   }
+  const told = new Set(events.map(({ object }) => (object as Seen).metadata.resourceVersion))
+  for (const one of played.slice(0, at)) {
+    const written = versionWritten(one, collection)
+    if (written !== undefined && !told.has(written)) wrong.push(`nothing of version ${written}`)
+  }
   const now = new Map(itemsOf(played[at + 1]).map(item => [item.metadata.name, item]))
   if (!isDeepStrictEqual(sorted(objects), sorted(now)))
     wrong.push(`events make ${JSON.stringify(sorted(objects))}, the list is ${JSON.stringify(sorted(now))}`)
   return wrong.map(what => `step ${at}: ${what}`)
+}
+
+interface Written extends Seen {
+  kind?: string
+  metadata: Seen['metadata'] & { deletionTimestamp?: string; finalizers?: string[] }
+}
+
+/** Version that a write to the collection left; a dry run leaves none, nor does the one that ends a deletion. */
+function versionWritten({ step, answer }: Played, collection = ''): string | undefined {
+  if (step.method === 'GET' || !step.url.startsWith(collection) || !answer || answer.status >= 300)
+    return undefined
+  const { kind, metadata } = Object(answer.body) as Partial<Written>
+  const isGone = metadata?.deletionTimestamp !== undefined && !metadata.finalizers?.length
+  return kind === 'ConfigMap' && !isGone ? metadata?.resourceVersion : undefined
 }
 
 const itemsOf = (one: Played | undefined) => (Object(one?.answer?.body) as { items?: Seen[] }).items ?? []
