@@ -34,7 +34,9 @@ const server = createServer(
   },
 )
 server.requestTimeout = 10_000
-server.listen(settings.port, settings.address ?? '0.0.0.0', () => console.log(`ready ${server.address().port}`))
+server.listen(settings.port, settings.address ?? '0.0.0.0', () =>
+  console.log(`ready ${server.address().port}`),
+)
 
 class Refusal extends Error {}
 
