@@ -74,9 +74,15 @@ const { items } = await client.list<CertificateSigningRequest>(csrs, { limit: 0 
 const bareRequests = items.filter(({ metadata: { name } }) => Number(name.slice('csr-'.length)) >= REQUESTS)
 const warmUp = bareRequests.splice(0, REQUESTS / 10)
 await inParallel(warmUp, WIDTH, approve)
-const bareBegan = performance.now()
-await inParallel(bareRequests, WIDTH, approve)
-const bare = (1000 * bareRequests.length) / (performance.now() - bareBegan)
+/** Requests a second. */
+async function bareRate(count: number, width: number): Promise<number> {
+  const some = bareRequests.splice(0, count)
+  const began = performance.now()
+  await inParallel(some, width, approve)
+  return (1000 * some.length) / (performance.now() - began)
+}
+const oneByOne = await bareRate(Math.floor(bareRequests.length / 3), 1)
+const bare = await bareRate(bareRequests.length, WIDTH)
 await client.create(certificatePolicies, {
   apiVersion: 'rollcall.dev/v1alpha1',
   kind: 'CertificatePolicy',
@@ -116,5 +122,6 @@ folder.remove()
 line(
   'clear backlog',
   `${whole(REQUESTS)} waiting requests approved at ${whole(rate)}/s (${micros(each)} of the controller's CPU each)`,
-  `a bare loop of PUT /approval, ${WIDTH} under way: ${whole(bare)}/s; reached ${percent(rate, bare)}, target ≥ 80 %`,
+  `a bare loop of PUT /approval: ${whole(oneByOne)}/s one after the other, reached ${percent(rate, oneByOne)}; ` +
+    `${whole(bare)}/s with ${WIDTH} under way, reached ${percent(rate, bare)}; target ≥ 80 %`,
 )
