@@ -1,11 +1,10 @@
 import { posix } from 'node:path'
-import { hasCode } from '../errors.ts'
 import type { CertificateManager, CertificateStatus } from '../hold/certificate-manager.ts'
 import { createCertificateStore } from '../hold/certificate-store.ts'
 import { createCredentialChain } from '../join/credential-sources.ts'
 import { servingTemplate } from '../join/template.ts'
 import type { KeyAlgorithm } from '../keys/private-key.ts'
-import { createClient, type KubeClient } from '../kube/client.ts'
+import { createClient } from '../kube/client.ts'
 import type { KubeNode, NodeAddress } from '../kube/types.ts'
 import type { AgentMetrics } from './agent-metrics.ts'
 import type { AgentOptions, AgentPorts } from './agent-options.ts'
@@ -20,10 +19,11 @@ import { createNodeCertificates } from './node-certificates.ts'
 import { NodeConnection } from './node-connection.ts'
 import { NodeEndpoint } from './node-endpoint.ts'
 import type { NodeFacts } from './node-object.ts'
-import { NodePresence } from './node-presence.ts'
+import type { NodePresence } from './node-presence.ts'
 import type { NodeServer } from './node-server.ts'
 import { NodeWatch } from './node-watch.ts'
 import { OrderedRenewals } from './ordered-renewals.ts'
+import { createPresence } from './presence-side.ts'
 import { createTokenSide, type TokenSide } from './token-side.ts'
 import { createTrustSide } from './trust-side.ts'
 
@@ -165,7 +165,22 @@ class NodeAgent implements Agent {
       if (kind === 'client') this.#client.renewUnlessSince(since)
       else if (options.serverTLSBootstrap) this.#serving.renewUnlessSince(since)
     })
-    this.#presence = this.#createPresence(client, ports)
+    this.#presence = createPresence({
+      options,
+      ports,
+      client,
+      ready: () => this.#session.ready,
+      facts: () => this.#facts(),
+      annotations: () => this.#trust.annotations(),
+      onBeat: error => {
+        this.#onBeat(error)
+        if (error === undefined) void this.#endpoint.confirm()
+      },
+      onSilence: () => {
+        void this.#connection.retryElsewhere()
+        void this.#trust.catchUp()
+      },
+    })
     this.#watch = new NodeWatch({
       client,
       clock,
@@ -197,37 +212,6 @@ class NodeAgent implements Agent {
       serving: this.#serving,
       endpoint: () => this.#endpoint.current,
       upstream: () => this.#connection.way(),
-    })
-  }
-
-  #createPresence(client: KubeClient, { clock, random, log }: AgentPorts): NodePresence {
-    const options = this.#options
-    return new NodePresence({
-      client,
-      clock,
-      random,
-      log,
-      ready: () => this.#session.ready,
-      facts: () => this.#facts(),
-      annotations: () => this.#trust.annotations(),
-      looksOnly: options.besideKubelet !== undefined,
-      leaseDurationSeconds: options.leaseDurationSeconds ?? 40,
-      renewIntervalSeconds: options.leaseRenewIntervalSeconds ?? 10,
-      statusReportSeconds: options.nodeStatusReportSeconds ?? 300,
-      onBeat: () => {
-        this.#onBeat(undefined)
-        void this.#endpoint.confirm()
-      },
-      onFailure: (error, failures) => {
-        const why = error instanceof Error ? error.message : String(error)
-        if (why !== this.#presenceError)
-          log.warn('the node cannot report to the API', { node: options.nodeName, why })
-        this.#onBeat(why)
-        // K-55, and beyond it (K-60): the server may have moved or changed its CA.
-        if (failures < 2 || !hasCode(error, 'API_UNREACHABLE')) return
-        void this.#connection.retryElsewhere()
-        void this.#trust.catchUp()
-      },
     })
   }
 
