@@ -1,7 +1,7 @@
 /** A kubelet of the folder with a containerd of its own, as §6.3 says it runs where there is neither systemd nor CNI. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { stringify } from 'yaml'
 import { type Containerd, noContainerd, startContainerd } from '../support/containerd.ts'
 import { freePort } from '../support/free-port.ts'
@@ -53,6 +53,7 @@ export async function kubeletMachine(): Promise<KubeletMachine> {
   const at = (name: string) => join(folder.path, name)
   for (const name of ['manifests', 'root', 'pki', 'logs', 'plugins']) mkdirSync(at(name))
   const containerd = await startContainerd()
+  nameNetwork(containerd)
   let kubelet: RunningProgram | undefined
   return {
     in: at,
@@ -89,6 +90,17 @@ export async function kubeletMachine(): Promise<KubeletMachine> {
       folder.remove()
     },
   }
+}
+
+/**
+ * A runtime whose network is not ready keeps a Node from Ready, and containerd's is once a network has a name. Pods of the
+ * host's network ask for none, so that no plugin is ever started.
+ */
+function nameNetwork({ endpoint }: Containerd): void {
+  const directory = join(dirname(endpoint.slice('unix://'.length)), 'cni/net.d')
+  mkdirSync(directory, { recursive: true })
+  const network = { cniVersion: '0.4.0', name: 'none', plugins: [{ type: 'loopback' }] }
+  writeFileSync(join(directory, '10-none.conflist'), JSON.stringify(network))
 }
 
 async function configuration(
