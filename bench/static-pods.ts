@@ -72,9 +72,25 @@ function startAgent(machine: BenchMachine, flags: string[]) {
   return { processId: child.pid ?? 0, end }
 }
 
+const serving = (port: number) =>
+  `trap 'kill $!; exit 0' TERM; busybox httpd -f -p 127.0.0.1:${port} -h / & wait`
+
 function writePod(machine: BenchMachine, port: number): void {
-  const script = `trap 'kill $!; exit 0' TERM; busybox httpd -f -p 127.0.0.1:${port} -h / & wait`
-  machine.write({ name: 'web', script })
+  machine.write({ name: 'web', script: serving(port) })
+}
+
+/** Milliseconds that the pod's own process takes to answer, without any agent, behind a Node.js that does nothing else. */
+async function floor(): Promise<number> {
+  const port = await freePort()
+  const start = `require('node:child_process').spawn('/bin/sh', ['-c', process.argv[1]], { stdio: 'ignore' })`
+  const began = performance.now()
+  const node = spawn(process.execPath, ['-e', start, serving(port)], { stdio: 'ignore', detached: true })
+  const ended = new Promise(resolve => node.once('exit', resolve))
+  const time = await answered(port, began)
+  // All of its process group.
+  process.kill(-(node.pid ?? 0), 'SIGTERM')
+  await ended
+  return time
 }
 
 /** Milliseconds from the start of the agent to the socket, and from the edit to the socket of the new one. */
@@ -134,12 +150,14 @@ async function measure(
   await once(kind, flags) // fills the compile cache
   const runs: { start: number; edit: number }[] = []
   for (let run = 0; run < RUNS; run++) runs.push(await once(kind, flags))
+  const floors: number[] = []
+  for (let run = 0; run < 5; run++) floors.push(await floor())
   const shown = (values: number[]) =>
     `p50 ${Math.round(median(values))} ms, p95 ${Math.round(percentile(values, 0.95))} ms`
   line(
     `pods ${name}: start`,
     `${shown(runs.map(({ start }) => start))} to the socket's answer (${RUNS} runs; ${limits[0]})`,
-    'a kubelet: 0.9–2.2 s',
+    `a Node.js that only starts the pod's process: ${Math.round(median(floors))} ms; a kubelet: 0.9–2.2 s`,
   )
   line(
     `pods ${name}: edit`,
