@@ -31,7 +31,7 @@ export function LoginView(): View {
             onInput=${(event: InputEvent) => setToken((event.target as HTMLInputElement).value)}
           />
           <button type="submit" disabled=${token.trim() === ''}>Log in</button>
-          <p class="muted">It stays in this tab, and goes nowhere but to this server.</p>
+          <p class="muted">It goes to this server, once, for a session, and is kept nowhere.</p>
         </form>
       </details>
     </div>
