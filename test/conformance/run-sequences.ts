@@ -1,5 +1,5 @@
 // Random sequences of requests, the same to two servers:
-//   ROLLCALL_SEED=7 ROLLCALL_SEQUENCES=5000 node scripts/run24.mjs test/conformance/run-sequences.ts
+//   ROLLCALL_SEED=7 ROLLCALL_SEQUENCES=5000 npm run conformance
 // One again: ROLLCALL_SEED=7 ROLLCALL_FROM=123 ROLLCALL_SEQUENCES=1. With ROLLCALL_TEST_ASSETS the second server is the
 // kube-apiserver of that folder; without, another instance of ours.
 import { startRollcallServer } from './rollcall-server.ts'

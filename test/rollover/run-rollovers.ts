@@ -1,6 +1,6 @@
 // Rolls the CAs of a simulated fleet over again and again, unattended, each rollover by name; stops at the first that fails.
-//   node scripts/run24.mjs test/rollover/run-rollovers.ts                      1,000 rollovers
-//   ROLLCALL_ROLLOVERS=50 ROLLCALL_NODES=40 ROLLCALL_SEED=7 node scripts/run24.mjs test/rollover/run-rollovers.ts
+//   npm run rollovers                      1,000 rollovers
+//   ROLLCALL_ROLLOVERS=50 ROLLCALL_NODES=40 ROLLCALL_SEED=7 npm run rollovers
 import { RolloverFleet } from '../../src/fleet/rollover/rollover-fleet.ts'
 import { unattended } from '../../src/fleet/rollover/unattended.ts'
 import { SeededRandom } from '../../src/fleet/simulated/random.ts'
