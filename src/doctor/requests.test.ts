@@ -228,6 +228,21 @@ test(
 )
 
 test(
+  'C05: the cause follows the reason of the denial, which knows the range of Services',
+  onFleet(async cluster => {
+    await cluster.ask({
+      by: await cluster.node('worker-1'),
+      node: 'worker-1',
+      dns: ['worker-1'],
+      ips: ['10.96.0.1'],
+    })
+    const { findings } = await cluster.finds('C05')
+    assert.match(findings[0]?.evidence[1]?.value ?? '', /^Denied, ReservedName: /)
+    assert.match(findings[0]?.cause ?? '', /belongs to somebody else/)
+  }),
+)
+
+test(
   'C07: usages of a client in a serving request',
   onQuietCluster(async cluster => {
     await lonelyNode(cluster)

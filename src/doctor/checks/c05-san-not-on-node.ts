@@ -1,7 +1,11 @@
+import { csrCondition } from '../../kube/csr-conditions.ts'
 import { shellWord } from '../../survey/explanation.ts'
 import { type Check, view } from '../check.ts'
 import { showRequest, watchRequests } from '../commands.ts'
 import { objectedRequests } from '../objections.ts'
+
+/** Who denied may know more than the Nodes show, like the range of Services. */
+const isAnothers = (reason: string | undefined) => reason === 'ReservedName' || reason === 'OwnedByOtherNode'
 
 export const c05: Check = {
   meta: {
@@ -25,12 +29,12 @@ export const c05: Check = {
           requests,
           ['SanUnproven', 'OwnedByOtherNode', 'ReservedName', 'InvalidSan'],
           now,
-        ).map(({ request: { name, node, objection }, evidence }) => ({
+        ).map(({ request: { csr, name, node, objection }, evidence }) => ({
           object: `CertificateSigningRequest ${name}`,
           ...(node !== undefined && { node }),
           evidence,
           cause:
-            objection?.code === 'SanUnproven'
+            objection?.code === 'SanUnproven' && !isAnothers(csrCondition(csr, 'Denied')?.reason)
               ? 'The node asks for a name or address that is not in its status.addresses.'
               : 'The node asks for a name or address that belongs to somebody else.',
           fix: [
