@@ -84,6 +84,11 @@ test('MCO PR 2802: nodes that take no orders are named before anything begins', 
   assert.equal(readinessSentence(ready), 'roll today and you lose 2 of 3: paused-1, node-2')
 })
 
+test('a role without consumers does not claim that each has answered', () => {
+  const ready = readiness(planIn('Preflight'), quiet({ consumers: [] }))
+  assert.equal(readinessSentence(ready), 'roll today and you lose nobody: no consumer of it is known')
+})
+
 test('rancher#21709: a process older than its file is unproven, though the file is right', () => {
   const proof = { level: 1, generation: 2, instance: 'boot-1', at: start } as const
   assert.deepEqual(told('Proving', quiet({ consumers: [consumer('node-1', 'Kubelet', { proof })] })), [

@@ -51,6 +51,7 @@ function judgedAll(
 
 /** `roll today and you lose 3 of 214: …`: the one sentence, with at most ten names. */
 export function readinessSentence({ consumers, lost, total }: Readiness): string {
+  if (total === 0) return 'roll today and you lose nobody: no consumer of it is known'
   if (lost === 0) return `roll today and you lose none of ${total}: every consumer has answered`
   const names = consumers
     .filter(({ verdict }) => verdict !== 'Proven' && verdict !== 'Excluded')

@@ -19,7 +19,9 @@ type Flags = ConnectionFlags & { output: OutputFormat }
 export function register(ca: Command, io: CommandIo): void {
   const readiness = ca
     .command('readiness')
-    .description('who would be lost if the CA changed today; writes nothing')
+    .description(
+      'who would be lost if the CA changed today; writes nothing (exit 3: somebody has to look first)',
+    )
   addOutputOption(addConnectionOptions(addRole(readiness))).action(async (role: TrustRole, flags: Flags) => {
     const found = await withApi(io, flags, ({ client }) => look(client, role, io.clock.now()))
     print(io, flags.output, {
@@ -30,7 +32,9 @@ export function register(ca: Command, io: CommandIo): void {
   })
   const plan = ca
     .command('plan')
-    .description('what a rotation would do, to whom, and what it would wait for; writes nothing')
+    .description(
+      'what a rotation would do, to whom, and what it would wait for; writes nothing (exit 3: somebody has to look first)',
+    )
   addOutputOption(addConnectionOptions(addRole(plan))).action(async (role: TrustRole, flags: Flags) => {
     const found = await withApi(io, flags, ({ client }) => look(client, role, io.clock.now()))
     print(io, flags.output, {
