@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { parseCertificateLifetime } from '../cluster/go-duration.ts'
 import { startUp } from '../cluster/up.ts'
 import type { UpProgress } from '../cluster/up-progress.ts'
+import { calledAs } from './called-as.ts'
 import type { CommandIo } from './command-io.ts'
 import { caKeyOption, openCaKey } from './key-doors.ts'
 import { lineLog } from './line-log.ts'
@@ -76,12 +77,13 @@ async function up(flags: UpFlags, io: CommandIo): Promise<void> {
 
 function nextSteps(kubeconfig: string, { nodes, dir }: UpFlags): string {
   const place = dir === '.rollcall' ? '' : ` --dir ${dir}`
+  const rollcall = calledAs(process.cwd(), process.env)
   return `  kubectl --kubeconfig ${kubeconfig} get csr,nodes
-  bin/rollcall status${dir === '.rollcall' ? '' : ` --kubeconfig ${kubeconfig}`}
-  bin/rollcall dashboard${dir === '.rollcall' ? '' : ` --kubeconfig ${kubeconfig}`}
-  bin/rollcall demo thief${place}      worker-${nodes} asks for 10.96.0.1: watch it refused, and why
-  bin/rollcall demo blackout${place}   everything lapses at once; everything comes back
-  bin/rollcall demo roll${place}       the CAs change under load; demo lockup: the same without asking
+  ${rollcall} status${dir === '.rollcall' ? '' : ` --kubeconfig ${kubeconfig}`}
+  ${rollcall} dashboard${dir === '.rollcall' ? '' : ` --kubeconfig ${kubeconfig}`}
+  ${rollcall} demo thief${place}      worker-${nodes} asks for 10.96.0.1: watch it refused, and why
+  ${rollcall} demo blackout${place}   everything lapses at once; everything comes back
+  ${rollcall} demo roll${place}       the CAs change under load; demo lockup: the same without asking
   Ctrl-C stops it; started again it goes on where it was.
 `
 }
