@@ -251,6 +251,7 @@ test('explain: issued until when, and found when expired or for another key', as
 
 test('explain: denied and failed give the words of who decided', async () => {
   const denied = await csr('explain', 'bad')
+  assert.match(denied.stdout, /^bad +Denied$/m)
   assert.match(denied.stdout, /Denied: DeniedByOperator: .*stale address/)
   const request = await read('foreign')
   const failed = {

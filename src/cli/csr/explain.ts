@@ -67,7 +67,7 @@ function formatExplanation({
 }: Explanation): string {
   const head = alignColumns(
     [
-      [request, state + (code ? ` (${code})` : '')],
+      [request, code && code !== state ? `${state} (${code})` : state],
       ['', summary],
       ...(waitsFor ? [['waits for', waitsFor]] : []),
       ...evidence.map(({ fact, source }, n) => [n === 0 ? 'evidence' : '', `${fact}   [${source}]`]),
