@@ -104,7 +104,8 @@ describe('kubectl and certificate requests', { concurrency: 3 }, () => {
     assert.deepEqual(others, [])
     const { lastUpdateTime, lastTransitionTime, ...rest } = condition
     assert.match(lastUpdateTime, /^2\d{3}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
-    assert.equal(lastTransitionTime, lastUpdateTime)
+    // kubectl writes the one by its clock, then the API the other: a second may begin between them.
+    assert.ok(lastTransitionTime >= lastUpdateTime, `${lastTransitionTime} is before ${lastUpdateTime}`)
     assert.deepEqual(rest, {
       type: 'Approved',
       status: 'True',
