@@ -1,5 +1,6 @@
 // Start, memory and lists with much in the store: node bench/stored.ts [REQUESTS] [NODES]
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { startRollcall, temporaryFolder } from '../test/support/rollcall-process.ts'
 import { adminSessions, get } from './admin-session.ts'
 import { csrPrefix, fillDatabase, type Make, nodePrefix } from './fill-database.ts'
@@ -63,12 +64,24 @@ const start = cpuOf(serverProcess)
 const memory = residentMemory(serverProcess)
 const session = (await adminSessions(folder.path))()
 
+/** After its start a server looks through everything once for owners that are gone; a list is to be measured without that. */
+async function settled(): Promise<void> {
+  for (let before = cpuOf(serverProcess); ; ) {
+    await setTimeout(500)
+    const now = cpuOf(serverProcess)
+    if (now - before < 25) return
+    before = now
+  }
+}
+
 /** Milliseconds of CPU. */
 async function costOf(accept?: string): Promise<number> {
   const before = cpuOf(serverProcess)
   await get(session, '/api/v1/nodes', accept)
   return cpuOf(serverProcess) - before
 }
+await settled()
+const looked = cpuOf(serverProcess)
 const json = await costOf()
 const asTable = await costOf(table)
 const afterLists = residentMemory(serverProcess)
@@ -77,7 +90,7 @@ await server.stop()
 folder.remove()
 line(
   'stored',
-  `${whole(REQUESTS)} requests and ${whole(NODES)} Nodes: start ${(start / 1000).toFixed(1)} s of CPU, ${whole(memory)} MiB resident; ` +
+  `${whole(REQUESTS)} requests and ${whole(NODES)} Nodes: start ${(start / 1000).toFixed(1)} s of CPU, ${(looked / 1000).toFixed(1)} s until all was looked through for owners, ${whole(memory)} MiB resident; ` +
     `all Nodes as JSON ${whole(json)} ms of CPU, as Table ${whole(asTable)} ms, ${whole(afterLists)} MiB after`,
   'targets: ≤ 450 MiB, JSON ≤ 400 ms, Table ≤ 700 ms',
 )
