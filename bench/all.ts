@@ -30,7 +30,7 @@ const quiet = load < 0.5 ? 'otherwise idle' : `busy with other work (load averag
 const cores = `${cpus().length} cores (${cpus()[0]?.model.trim()}), ${Math.round(totalmem() / 2 ** 30)} GiB`
 const machine = `${new Date().toISOString().slice(0, 10)}, ${cores}, Linux ${release()}, Node.js ${process.version}, ${quiet}`
 console.log(machine)
-const lines = benchmarks.map(name => {
+const lines = benchmarks.flatMap(name => {
   const { status, stdout } = spawnSync(
     process.execPath,
     ['--disable-warning=ExperimentalWarning', here(name)],
@@ -38,7 +38,7 @@ const lines = benchmarks.map(name => {
   )
   if (status !== 0) throw new Error(`bench/${name} ended with ${status}`)
   process.stdout.write(stdout)
-  return stdout.trim()
+  return stdout.trim().split('\n')
 })
 
 if (process.argv.includes('--record')) {
