@@ -110,7 +110,8 @@ test('ca emergency: the stolen CA is refused at once, the control plane keeps it
   const status = await eventually(
     'the old CA is refused, everybody has narrowed',
     async () => {
-      const { stdout: text } = await ca('status', 'client-3')
+      const { stdout: text, stderr: problem } = await ca('status', 'client-3')
+      assert.notEqual(text, '', `the administrator was let in, and now: ${problem}`)
       return /EmergencyReissue\n/.test(text) && /open {3}NARROWED 7\/7/.test(text) ? text : undefined
     },
     60_000,

@@ -24,7 +24,8 @@ export async function readIfThere(disk: Disk, path: string): Promise<string | un
 export async function replaceFile(disk: Disk, path: string, text: string, mode: number): Promise<void> {
   const temporary = `${path}.new`
   await disk.remove(temporary) // one left by a crash would keep its mode
-  await disk.write(temporary, text, { mode, sync: true })
+  // Exclusive: two who write at once must not fill one file, which would be neither's.
+  await disk.write(temporary, text, { mode, sync: true, exclusive: true })
   await disk.rename(temporary, path)
   await disk.syncDirectory(join(path, '..'))
 }

@@ -84,5 +84,5 @@ export async function changeState(
     if (isStatus(error, 'Conflict') || isStatus(error, 'AlreadyExists')) return
     throw error
   }
-  await trust.apply(next)
+  await trust.follow()
 }

@@ -1,4 +1,5 @@
 /** What the embedded API presents, trusts and signs with now, as its state says: all of it changes while it runs. */
+import { isDeepStrictEqual } from 'node:util'
 import type { ChainChoice, ServedChain } from '../../apiserver/http/chain-choice.ts'
 import type { TrustRole } from '../../kube/rollcall/trust-bundle.ts'
 import type { Clock, Log, Random } from '../../ports.ts'
@@ -18,6 +19,8 @@ export interface EmbeddedTrustOptions {
   pki: Pki
   /** Addresses that the API is reached at. */
   addresses: readonly string[]
+  /** The state that should be in force, as the API has it now. */
+  stored(): ApiState
   /** Signed bundles of a role, as they are now. */
   bundles(role: TrustRole): ReadonlyMap<number, KnownBundle>
   clock: Clock
@@ -46,6 +49,7 @@ export class EmbeddedTrust {
   #since = 0
   #canary: Canary | undefined
   #ownProbes = 0
+  #following: Promise<void> = Promise.resolve()
 
   constructor(options: EmbeddedTrustOptions) {
     this.#options = options
@@ -67,9 +71,19 @@ export class EmbeddedTrust {
     return this.#since
   }
 
-  /** From now on. Rejects when a chain cannot be made; then all stays as it was. */
-  async apply(next: ApiState): Promise<void> {
+  /**
+   * Puts in force what is stored, one call after the other, each what is stored when its turn comes: whoever is told late of
+   * an older state cannot bring it back. Rejects when a chain or a credential cannot be made; then all stays as it was.
+   */
+  follow(): Promise<void> {
+    const turn = this.#following.then(() => this.#apply(this.#options.stored()))
+    this.#following = turn.catch(() => {}) // who asked is told
+    return turn
+  }
+
+  async #apply(next: ApiState): Promise<void> {
     const before = this.#state
+    if (this.#chains.size > 0 && isDeepStrictEqual(next, before)) return
     const { authority, mode } = next['apiserver-serving'].present
     await this.#makeChain(authority, mode)
     await this.#prepare(next)

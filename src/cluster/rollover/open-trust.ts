@@ -2,13 +2,12 @@
 import { join } from 'node:path'
 import type { ObjectReader } from '../../apiserver/reader.ts'
 import { type TrustRole, trustBundle } from '../../kube/rollcall/trust-bundle.ts'
-import { type ConfigMap, resources } from '../../kube/types.ts'
 import type { Clock, Disk, Log, Random } from '../../ports.ts'
 import { sha256Hex } from '../../x509/fingerprint.ts'
 import type { Pki } from '../pki.ts'
 import { CaStore } from './ca-store.ts'
 import { EmbeddedTrust } from './embedded-trust.ts'
-import { decodeState, stateConfigMap } from './role-state.ts'
+import { storedState } from './role-state.ts'
 import { type KnownBundle, signedBundles } from './signed-bundles.ts'
 import { type OpenTrustRoots, openTrustRoots } from './trust-root.ts'
 
@@ -39,9 +38,9 @@ export async function openTrust(options: OpenTrustOptions): Promise<OpenTrust> {
   const cluster = `rollcall-${sha256Hex(pki.ca.certificate.raw).slice(0, 16)}`
   const roots = await openTrustRoots({ ...options, directory, path: join(root, 'trust-roots'), cluster })
   const bundles = cachedBundles({ reader, roots, cas })
-  const trust = new EmbeddedTrust({ ...options, cas, bundles })
-  const stored = reader.get<ConfigMap>(resources.configMaps, stateConfigMap.name, stateConfigMap.namespace)
-  await trust.apply(decodeState(stored?.data))
+  const stored = () => storedState(reader)
+  const trust = new EmbeddedTrust({ ...options, cas, bundles, stored })
+  await trust.follow()
   return { trust, cas, roots }
 }
 

@@ -41,7 +41,16 @@ export async function ownCredentials(options: OwnCredentialOptions): Promise<Own
   }
   let admin = await issue(identities.admin)
 
-  async function writeAdminKubeconfig(): Promise<void> {
+  let writing: Promise<void> = Promise.resolve()
+
+  /** One after the other, with what is true when its turn comes: a new certificate and new CAs may be written at once. */
+  function writeAdminKubeconfig(): Promise<void> {
+    const turn = writing.then(writeNow)
+    writing = turn.catch(() => {}) // who asked is told
+    return turn
+  }
+
+  async function writeNow(): Promise<void> {
     const text = encodeKubeconfig({
       server,
       certificateAuthority: { pem: trust.inSink('apiserver-serving', 'admin.kubeconfig') },

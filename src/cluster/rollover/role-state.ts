@@ -2,7 +2,9 @@
  * What the embedded API should present, trust and sign with: ConfigMap kube-system/rollcall-apiserver, a key a role. The
  * server follows it, whoever wrote it.
  */
+import type { ObjectReader } from '../../apiserver/reader.ts'
 import { type TrustRole, trustRoles } from '../../kube/rollcall/trust-bundle.ts'
+import { type ConfigMap, resources } from '../../kube/types.ts'
 import type { ChainMode } from '../../rollover/observations.ts'
 
 export const stateConfigMap = { name: 'rollcall-apiserver', namespace: 'kube-system' }
@@ -46,6 +48,12 @@ export const firstState: RoleState = {
 export function decodeState(data: Readonly<Record<string, string>> | undefined): ApiState {
   const entries = trustRoles.map(role => [role, { ...firstState, ...parsed(data?.[role]) }])
   return Object.fromEntries(entries) as ApiState
+}
+
+/** As the API has it now. */
+export function storedState(reader: ObjectReader): ApiState {
+  const { name, namespace } = stateConfigMap
+  return decodeState(reader.get<ConfigMap>(resources.configMaps, name, namespace)?.data)
 }
 
 export function encodeState(state: ApiState): Record<string, string> {

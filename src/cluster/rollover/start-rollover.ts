@@ -21,7 +21,7 @@ import { removeGone, writeConsumers } from './consumer-writer.ts'
 import { beginDueRotations } from './due-rotations.ts'
 import { EmbeddedAdapter } from './embedded-adapter.ts'
 import type { EmbeddedControl } from './embedded-control.ts'
-import { decodeState, stateConfigMap } from './role-state.ts'
+import { stateConfigMap } from './role-state.ts'
 import { holdCeremony } from './signed-bundles.ts'
 
 /** Milliseconds between two looks at consumers while nothing rotates. */
@@ -45,10 +45,7 @@ export async function startRollover(control: EmbeddedControl): Promise<RunningRo
     log,
     resource: resources.configMaps,
     selectors: { namespace: stateConfigMap.namespace, fieldSelector: `metadata.name=${stateConfigMap.name}` },
-    onChange: (type, { data }) => {
-      const next = decodeState(type === 'DELETED' ? undefined : data)
-      if (JSON.stringify(next) !== JSON.stringify(trust.state)) return trust.apply(next)
-    },
+    onChange: () => trust.follow(),
   })
   let surveyed = Number.NEGATIVE_INFINITY
 
