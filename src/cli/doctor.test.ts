@@ -65,8 +65,14 @@ test('nothing found, but not everything could be looked at: exit 4, and it says 
 })
 
 test('explain prints the page of a diagnosis, and the list of all', async () => {
-  assert.match((await doctor('explain', 'c04')).stdout, /^# C04: A request for a serving certificate waits/)
-  assert.match((await doctor('explain')).stdout, /^\| \[E11\]/m)
+  const { stdout } = await doctor('explain', 'c04')
+  assert.match(stdout, /^C04: A request for a serving certificate waits/)
+  assert.match(stdout, /^WHAT IT EXPLAINS\n(\w\d\d(, )?)+ at the same place/m)
+  assert.doesNotMatch(stdout, /^#|\]\(/m, 'it is no Markdown')
+  assert.match(
+    (await doctor('explain')).stdout,
+    /^E11 +critical +The client certificate of a node has expired$/m,
+  )
   await assert.rejects(doctor('explain', 'X99'), RollcallError)
 })
 

@@ -2,14 +2,12 @@ import type { Command } from 'commander'
 import { lookAtTls } from '../cluster/look-at-tls.ts'
 import { allChecks } from '../doctor/all-checks.ts'
 import { decodeBundle, encodeBundle } from '../doctor/bundle.ts'
-import { checkPages } from '../doctor/check-page.ts'
 import { diagnose, exitCodeOf, type Report } from '../doctor/diagnose.ts'
 import { gatherCluster } from '../doctor/gather/gather-cluster.ts'
 import { gatherNode, type NodeFiles } from '../doctor/gather/gather-node.ts'
 import { readLogs } from '../doctor/gather/logs.ts'
 import type { Machine } from '../doctor/gather/machine.ts'
 import type { LookAtTls } from '../doctor/gather/ports.ts'
-import { checksTold } from '../doctor/log-lines.ts'
 import { requireNode } from '../doctor/require-node.ts'
 import { RollcallError, systemCode } from '../errors.ts'
 import { systemDisk } from '../host/disk.ts'
@@ -25,6 +23,7 @@ import type { Disk, Random, Spawn } from '../ports.ts'
 import { canaryGroup, canaryUser } from '../survey/canary/run-canary.ts'
 import type { CommandIo, ConnectionFlags } from './command-io.ts'
 import { addConnectionOptions } from './connect-kubeconfig.ts'
+import { registerExplain } from './doctor-explain.ts'
 import { formatReport } from './doctor-report.ts'
 import { addOutputOption, type OutputFormat, print } from './output.ts'
 import { withApi } from './with-api.ts'
@@ -169,28 +168,6 @@ function registerNode(doctor: Command, io: CommandIo, ports: DoctorPorts): void 
     const artifacts = await gatherNode(files, { ...ports, plugins })
     show(io, output, diagnose(`the node with ${flags.certDir}`, artifacts, io.clock.now(), allChecks))
   })
-}
-
-function registerExplain(doctor: Command, io: CommandIo): void {
-  doctor
-    .command('explain')
-    .argument('[id]', 'e.g. C04, or a line of a log; without one all ids are listed')
-    .description('say what a diagnosis means, or which ones a line of a log may be a symptom of')
-    .action((id: string | undefined) => {
-      const pages = checkPages(allChecks)
-      const page = pages.get(id === undefined ? 'README.md' : `${id.toUpperCase()}.md`)
-      if (page !== undefined) {
-        io.stdout(page.replace(/^<!--.*-->\n/, ''))
-        return
-      }
-      const told = checksTold(id ?? '')
-      if (told.length === 0)
-        throw new RollcallError(
-          'USAGE',
-          `no diagnosis is or says ${JSON.stringify(id)}; see rollcall doctor explain`,
-        )
-      for (const { meta } of told) io.stdout(`${meta.id}  ${meta.failureTitle}\n`)
-    })
 }
 
 interface CollectFlags extends ConnectionFlags {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { BootstrapTokenFacts } from '../doctor/artifacts.ts'
+import type { BootstrapTokenFacts } from '../doctor/artifacts/cluster-artifacts.ts'
 import { listBootstrapTokens } from '../doctor/gather/tokens.ts'
 import { formatAge } from '../kube/time-format.ts'
 import type { CommandIo, ConnectionFlags } from './command-io.ts'

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { connect, type DetailedPeerCertificate, type TLSSocket } from 'node:tls'
-import type { Served } from '../doctor/artifacts.ts'
+import type { Served } from '../doctor/artifacts/endpoint-artifacts.ts'
 import type { LookAtTls } from '../doctor/gather/ports.ts'
 
 /** Milliseconds; a machine that is off answers nothing. */

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { allChecks } from './all-checks.ts'
-import { nothingGathered } from './artifacts.ts'
+import { nothingGathered } from './artifacts/artifacts.ts'
 import { diagnose, exitCodeOf } from './diagnose.ts'
 
 const folder = dirname(fileURLToPath(import.meta.url))

@@ -1,4 +1,4 @@
-import type { AccessAnswer } from './artifacts.ts'
+import type { AccessAnswer } from './artifacts/cluster-artifacts.ts'
 
 /** The group that kubeadm's bindings are made for, of those that a requester is in. */
 export function groupOf({ groups }: Pick<AccessAnswer, 'groups'>): string {

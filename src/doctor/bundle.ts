@@ -2,7 +2,7 @@
 import { RollcallError } from '../errors.ts'
 import { formatTime } from '../kube/time-format.ts'
 import { decodePem, encodePem } from '../x509/pem.ts'
-import { type GatheredArtifacts, nothingGathered } from './artifacts.ts'
+import { type GatheredArtifacts, nothingGathered } from './artifacts/artifacts.ts'
 
 export interface DoctorBundle {
   apiVersion: 'rollcall.dev/v1alpha1'

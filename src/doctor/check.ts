@@ -1,4 +1,4 @@
-import type { ArtifactName } from './artifacts.ts'
+import type { ArtifactName } from './artifacts/artifacts.ts'
 import type { Facts } from './facts.ts'
 import type { Finding, Severity } from './finding.ts'
 

@@ -5,7 +5,7 @@ import { endpointSlices } from '../approve/reserved/cluster-objects.ts'
 import { type KubeObject, resources } from '../kube/types.ts'
 import { signingAuthority } from '../testing/signing-authority.ts'
 import { allChecks } from './all-checks.ts'
-import type { CalledServer } from './artifacts.ts'
+import type { CalledServer } from './artifacts/cluster-artifacts.ts'
 import { diagnose } from './diagnose.ts'
 import { type ExaminedCluster, judged, onFleet, serverCertificate } from './testing/examined-cluster.ts'
 

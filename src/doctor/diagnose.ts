@@ -1,6 +1,11 @@
 /** Runs the checks over the facts. Pure: the same artifacts give the same report, live or from a bundle. */
 import { formatTime } from '../kube/time-format.ts'
-import { type ArtifactName, type ArtifactStatus, artifactNames, type GatheredArtifacts } from './artifacts.ts'
+import {
+  type ArtifactName,
+  type ArtifactStatus,
+  artifactNames,
+  type GatheredArtifacts,
+} from './artifacts/artifacts.ts'
 import type { Check } from './check.ts'
 import { factsOf } from './facts.ts'
 import type { Finding } from './finding.ts'

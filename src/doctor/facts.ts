@@ -1,5 +1,5 @@
 /** Artifacts, read: what the checks are pure functions of. */
-import type { Artifacts, GatheredArtifacts } from './artifacts.ts'
+import type { Artifacts, GatheredArtifacts } from './artifacts/artifacts.ts'
 import { type RequestFacts, readRequests } from './request-facts.ts'
 
 export type Facts = Omit<Artifacts, 'requests'> & { requests: readonly RequestFacts[] }

@@ -7,9 +7,7 @@ import { allChecks } from './all-checks.ts'
 import { checksTold, toldIds } from './log-lines.ts'
 import { onQuietCluster } from './testing/examined-cluster.ts'
 import { onNode } from './testing/examined-node.ts'
-
-const minute = 60_000
-const own = { node: 'worker-1', dns: ['worker-1'], ips: ['10.0.0.11'] }
+import { minute, ownRequest } from './testing/lonely-node.ts'
 
 test(
   'requests: one that is pending, and one that was denied',
@@ -19,13 +17,13 @@ test(
       ['Hostname', 'worker-1'],
     ])
     const by = await cluster.node('worker-1')
-    const pending = await cluster.ask({ by, ...own })
+    const pending = await cluster.ask({ by, ...ownRequest })
     cluster.clock.step(2 * minute)
     await cluster.beat('worker-1')
     await cluster.finds('C04')
     await cluster.decide(pending, 'Denied', 'Policy')
     await cluster.finds('C09')
-    const foreign = await cluster.ask({ by, ...own, ips: ['10.0.0.12'] })
+    const foreign = await cluster.ask({ by, ...ownRequest, ips: ['10.0.0.12'] })
     await cluster.decide(foreign, 'Denied', 'Policy')
     await cluster.finds('C05')
   }),
@@ -78,7 +76,7 @@ test(
       ['InternalIP', '10.0.0.11'],
       ['Hostname', 'worker-1'],
     ])
-    const name = await cluster.ask({ by: await cluster.node('worker-1'), ...own })
+    const name = await cluster.ask({ by: await cluster.node('worker-1'), ...ownRequest })
     await cluster.decide(name, 'Approved', 'KubectlApprove')
     const stopped = formatMicroTime(cluster.clock.now())
     cluster.clock.step(2 * minute)

@@ -1,5 +1,5 @@
 import type { Command } from '../survey/explanation.ts'
-import type { LogLine } from './artifacts.ts'
+import type { LogLine } from './artifacts/artifacts.ts'
 import { type View, view } from './check.ts'
 import type { Evidence } from './finding.ts'
 

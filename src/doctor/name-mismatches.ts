@@ -1,7 +1,7 @@
 import { namesIn } from '../survey/requested-names.ts'
 import type { Certificate } from '../x509/certificate.ts'
 import { verifyHostname } from '../x509/hostname.ts'
-import type { NodeProbe } from './artifacts.ts'
+import type { NodeProbe } from './artifacts/endpoint-artifacts.ts'
 import { type Check, type CheckMeta, view } from './check.ts'
 import { probeAgain, restartKubelet } from './commands.ts'
 import type { Finding } from './finding.ts'

@@ -1,4 +1,4 @@
-import type { CertDirectory, PairFile } from './artifacts.ts'
+import type { CertDirectory, PairFile } from './artifacts/node-artifacts.ts'
 import { readBundle } from './certificates.ts'
 
 /** The kubelet's two kinds of pairs by the prefix of their files (K-11). */

@@ -1,5 +1,5 @@
 import type { Certificate } from '../x509/certificate.ts'
-import type { NodeProbe } from './artifacts.ts'
+import type { NodeProbe } from './artifacts/endpoint-artifacts.ts'
 import { readChain } from './certificates.ts'
 
 /** Leaf that the node presented; undefined where there was no handshake. */

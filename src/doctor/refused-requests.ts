@@ -1,4 +1,4 @@
-import type { AccessAnswer } from './artifacts.ts'
+import type { AccessAnswer } from './artifacts/cluster-artifacts.ts'
 import { accessKey, questionOf } from './gather/access.ts'
 import type { RequestFacts } from './request-facts.ts'
 

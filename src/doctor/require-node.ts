@@ -1,5 +1,5 @@
 import { RollcallError } from '../errors.ts'
-import type { GatheredArtifacts } from './artifacts.ts'
+import type { GatheredArtifacts } from './artifacts/artifacts.ts'
 import { factsOf } from './facts.ts'
 
 /**

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { signerNames } from '../kube/types.ts'
 import { allChecks } from './all-checks.ts'
-import { type GatheredArtifacts, nothingGathered } from './artifacts.ts'
+import { type GatheredArtifacts, nothingGathered } from './artifacts/artifacts.ts'
 import { decodeBundle, encodeBundle, scrub } from './bundle.ts'
 import { diagnose } from './diagnose.ts'
 

@@ -1,4 +1,4 @@
-import type { RotationFacts } from './artifacts.ts'
+import type { RotationFacts } from './artifacts/cluster-artifacts.ts'
 
 /** Phases in which a rotation is over. */
 const over: ReadonlySet<string> = new Set(['Done', 'Aborted', 'RolledBack'])

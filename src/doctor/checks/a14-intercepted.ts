@@ -1,6 +1,6 @@
 import { type Certificate, verifyChain } from '../../x509/certificate.ts'
 import { formatName } from '../../x509/name.ts'
-import type { Served } from '../artifacts.ts'
+import type { Served } from '../artifacts/endpoint-artifacts.ts'
 import { describe, readBundle, readChain } from '../certificates.ts'
 import { type Check, view } from '../check.ts'
 import { showServed } from '../commands.ts'

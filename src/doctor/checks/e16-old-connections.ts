@@ -1,4 +1,4 @@
-import type { LogLine } from '../artifacts.ts'
+import type { LogLine } from '../artifacts/artifacts.ts'
 import { type Check, view } from '../check.ts'
 import { restartKubelet } from '../commands.ts'
 import { logPatterns } from '../log-patterns.ts'

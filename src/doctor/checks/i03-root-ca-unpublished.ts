@@ -1,6 +1,6 @@
 import { shellWord } from '../../survey/explanation.ts'
 import { sha256Hex } from '../../x509/fingerprint.ts'
-import type { PublishedRoot } from '../artifacts.ts'
+import type { PublishedRoot } from '../artifacts/cluster-artifacts.ts'
 import { readBundle } from '../certificates.ts'
 import { type Check, view } from '../check.ts'
 import { runDoctor } from '../commands.ts'

@@ -1,5 +1,5 @@
 import { sha256Hex } from '../../x509/fingerprint.ts'
-import type { Served } from '../artifacts.ts'
+import type { Served } from '../artifacts/endpoint-artifacts.ts'
 import { describe, readChain } from '../certificates.ts'
 import { type Check, view } from '../check.ts'
 import { runDoctor, showServed } from '../commands.ts'

@@ -1,6 +1,6 @@
 import { formatAge } from '../../kube/time-format.ts'
 import type { Command } from '../../survey/explanation.ts'
-import type { ApiAnswer } from '../artifacts.ts'
+import type { ApiAnswer } from '../artifacts/endpoint-artifacts.ts'
 import { describe, readBundle, usedLife } from '../certificates.ts'
 import { type Check, view } from '../check.ts'
 

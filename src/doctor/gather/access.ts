@@ -8,7 +8,7 @@ import {
 } from '../../kube/types.ts'
 import { isUndecided } from '../../survey/cluster-survey.ts'
 import { nodeOfUser } from '../../survey/node-identity.ts'
-import type { AccessAnswer, AccessPurpose, BootstrapTokenFacts } from '../artifacts.ts'
+import type { AccessAnswer, AccessPurpose, BootstrapTokenFacts } from '../artifacts/cluster-artifacts.ts'
 import { type RequestFacts, readRequests } from '../request-facts.ts'
 
 const defaultBootstrapGroup = 'system:bootstrappers:kubeadm:default-node-token'

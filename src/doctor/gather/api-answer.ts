@@ -4,7 +4,7 @@ import type { KubeClient } from '../../kube/client.ts'
 import { ApiStatusError } from '../../kube/client.ts'
 import { isRecord } from '../../kube/json.ts'
 import type { Clock } from '../../ports.ts'
-import type { ApiAnswer } from '../artifacts.ts'
+import type { ApiAnswer } from '../artifacts/endpoint-artifacts.ts'
 
 /** Milliseconds; an API under load answers this within a second. */
 const patience = 10_000

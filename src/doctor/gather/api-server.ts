@@ -1,4 +1,4 @@
-import type { GatheredArtifacts } from '../artifacts.ts'
+import type { GatheredArtifacts } from '../artifacts/artifacts.ts'
 import type { LookAtTls } from './ports.ts'
 
 /** Whether the API server at this URL can be reached, and what it presents. */

@@ -2,7 +2,7 @@
 import { isIP } from 'node:net'
 import { type EndpointSlice, endpointSlices } from '../../approve/reserved/cluster-objects.ts'
 import { type KubeClient, listAll } from '../../kube/client.ts'
-import type { Served } from '../artifacts.ts'
+import type { Served } from '../artifacts/endpoint-artifacts.ts'
 import type { LookAtTls } from './ports.ts'
 
 interface ServedSlice extends EndpointSlice {

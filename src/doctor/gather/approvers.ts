@@ -9,7 +9,7 @@ import {
   type SubjectAccessReview,
   signerNames,
 } from '../../kube/types.ts'
-import type { Approver } from '../artifacts.ts'
+import type { Approver } from '../artifacts/cluster-artifacts.ts'
 
 /** Subjects asked about at most; a cluster has two or three approvers. */
 const most = 30

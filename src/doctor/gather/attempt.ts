@@ -1,6 +1,6 @@
 import { RollcallError } from '../../errors.ts'
 import { ApiStatusError, isStatus } from '../../kube/client.ts'
-import type { Gathered } from '../artifacts.ts'
+import type { Gathered } from '../artifacts/artifacts.ts'
 
 /** The artifact, or why it cannot be had. Only what the API or the network says is taken for that; a bug is thrown on. */
 export async function attempt<T>(work: () => Promise<T>): Promise<Gathered<T>> {

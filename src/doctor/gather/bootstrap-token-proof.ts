@@ -5,7 +5,8 @@ import { Secret } from '../../keys/secret.ts'
 import { createClient } from '../../kube/client.ts'
 import type { ConnectionConfig, Transport } from '../../kube/transport.ts'
 import { type ConfigMap, resources } from '../../kube/types.ts'
-import type { Gathered, TokenProof } from '../artifacts.ts'
+import type { Gathered } from '../artifacts/artifacts.ts'
+import type { TokenProof } from '../artifacts/node-artifacts.ts'
 import { attemptOptional } from './attempt.ts'
 
 /**

@@ -1,7 +1,7 @@
 /** CA bundles by which the API server trusts what it calls: extension API servers and webhooks. */
 import { isStatus, type KubeClient, listAll } from '../../kube/client.ts'
 import type { KubeObject, ResourceRef } from '../../kube/types.ts'
-import type { CalledServer } from '../artifacts.ts'
+import type { CalledServer } from '../artifacts/cluster-artifacts.ts'
 import { certificatesOnly } from './trust.ts'
 
 interface ApiService extends KubeObject {

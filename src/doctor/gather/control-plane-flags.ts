@@ -1,7 +1,7 @@
 /** How the programs of the control plane were started, where they are pods (kubeadm's static pods are shown as such). */
 import { type KubeClient, listAll } from '../../kube/client.ts'
 import { type KubeObject, resources } from '../../kube/types.ts'
-import type { ControlPlaneProgram } from '../artifacts.ts'
+import type { ControlPlaneProgram } from '../artifacts/cluster-artifacts.ts'
 
 interface ControlPlanePod extends KubeObject {
   spec?: { containers?: { name?: string; command?: string[]; args?: string[] }[] }

@@ -1,7 +1,8 @@
 /** The credential plugins that kubeconfigs of a node name, run as a kubelet runs them. What they answer is not kept. */
 import { RollcallError } from '../../errors.ts'
 import { createExecCredential, type ExecSourceOptions } from '../../join/exec-source.ts'
-import type { ExecPlugin, Gathered } from '../artifacts.ts'
+import type { Gathered } from '../artifacts/artifacts.ts'
+import type { ExecPlugin } from '../artifacts/node-artifacts.ts'
 import type { ReadKubeconfig } from './kubeconfig-file.ts'
 
 export async function runExecPlugins(

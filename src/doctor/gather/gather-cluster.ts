@@ -2,7 +2,8 @@ import type { KubeClient } from '../../kube/client.ts'
 import type { Random } from '../../ports.ts'
 import { runCanary } from '../../survey/canary/run-canary.ts'
 import { isControllerLease } from '../../survey/csr-facts.ts'
-import { type ArtifactName, type GatheredArtifacts, nothingGathered } from '../artifacts.ts'
+import { type GatheredArtifacts, nothingGathered } from '../artifacts/artifacts.ts'
+import { clusterArtifactNames } from '../artifacts/cluster-artifacts.ts'
 import { askAccess, joinQuestions, requesterQuestions } from './access.ts'
 import { askVersion } from './api-answer.ts'
 import { lookAtServer } from './api-server.ts'
@@ -51,7 +52,7 @@ export async function gatherCluster(
   }
   if (answer.trouble) {
     const failed = { status: 'failed', reason: answer.trouble.message } as const
-    const unread = Object.fromEntries(fromApi.map(name => [name, failed]))
+    const unread = Object.fromEntries(clusterArtifactNames.map(name => [name, failed]))
     return { ...gathered, ...unread, ...own, ...(await lookAtServer(server, lookAtTls)) }
   }
   const [requests, nodes, clusterInfo, bootstrapTokens, others, controlPlane, rollover] = await Promise.all([
@@ -88,30 +89,6 @@ export async function gatherCluster(
   }
   return { ...all, refusals: refusalsOf(all) }
 }
-
-/** What only the API tells. */
-const fromApi: readonly ArtifactName[] = [
-  'requests',
-  'nodes',
-  'nodeLeases',
-  'controllerLeases',
-  'events',
-  'rootCertificates',
-  'clusterInfo',
-  'clientTrust',
-  'bootstrapTokens',
-  'joinAccess',
-  'requesterAccess',
-  'apiServers',
-  'controlPlane',
-  'calledServers',
-  'clocks',
-  'approvers',
-  'rotations',
-  'pausedPools',
-  'podsBeforeCa',
-  'tokenKeys',
-]
 
 /** Milliseconds; an approver and a signer that work need one second. */
 const canaryPatience = 60_000

@@ -2,14 +2,8 @@ import { RollcallError, systemCode } from '../../errors.ts'
 import type { ExecSourceOptions } from '../../join/exec-source.ts'
 import { ApiStatusError, createClient } from '../../kube/client.ts'
 import type { Connect } from '../../kube/transport.ts'
-import {
-  type BootstrapAttempt,
-  type DiskSpace,
-  type Gathered,
-  type GatheredArtifacts,
-  nothingGathered,
-  type TokenProof,
-} from '../artifacts.ts'
+import { type Gathered, type GatheredArtifacts, nothingGathered } from '../artifacts/artifacts.ts'
+import type { BootstrapAttempt, DiskSpace, TokenProof } from '../artifacts/node-artifacts.ts'
 import { lookAtServer } from './api-server.ts'
 import { proveToken } from './bootstrap-token-proof.ts'
 import { type ReadOnlyDisk, readCertDirectory } from './cert-directory.ts'

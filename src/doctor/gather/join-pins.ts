@@ -1,6 +1,7 @@
 import { createClient } from '../../kube/client.ts'
 import type { Connect } from '../../kube/transport.ts'
-import type { Gathered, JoinPins } from '../artifacts.ts'
+import type { Gathered } from '../artifacts/artifacts.ts'
+import type { JoinPins } from '../artifacts/node-artifacts.ts'
 import { attempt } from './attempt.ts'
 import { readClusterInfo } from './trust.ts'
 

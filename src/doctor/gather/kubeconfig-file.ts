@@ -9,7 +9,7 @@ import {
   selectContext,
 } from '../../kube/kubeconfig.ts'
 import type { ConnectionConfig } from '../../kube/transport.ts'
-import type { KubeconfigFile } from '../artifacts.ts'
+import type { KubeconfigFile } from '../artifacts/node-artifacts.ts'
 import type { ReadOnlyDisk } from './cert-directory.ts'
 import { certificatesOnly } from './trust.ts'
 

@@ -1,7 +1,8 @@
 import { parse } from 'yaml'
 import { systemCode } from '../../errors.ts'
 import { isRecord } from '../../kube/json.ts'
-import type { Gathered, KubeletConfigFacts } from '../artifacts.ts'
+import type { Gathered } from '../artifacts/artifacts.ts'
+import type { KubeletConfigFacts } from '../artifacts/node-artifacts.ts'
 import type { ReadOnlyDisk } from './cert-directory.ts'
 import { certificatesOnly } from './trust.ts'
 

@@ -1,7 +1,7 @@
 /** The lines of log files that tell something about certificates; all others, and secrets in them, are left where they are. */
 import { RollcallError, systemCode } from '../../errors.ts'
 import type { Disk } from '../../ports.ts'
-import type { Gathered, LogLine } from '../artifacts.ts'
+import type { Gathered, LogLine } from '../artifacts/artifacts.ts'
 import { scrub } from '../bundle.ts'
 import { tells } from '../log-patterns.ts'
 

@@ -1,5 +1,5 @@
 import { systemCode } from '../../errors.ts'
-import type { NodeName } from '../artifacts.ts'
+import type { NodeName } from '../artifacts/node-artifacts.ts'
 import type { ReadOnlyDisk } from './cert-directory.ts'
 
 /** The name by which this machine's kubelet calls itself: --hostname-override of kubeadm's flags, else its host name. */

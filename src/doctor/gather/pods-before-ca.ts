@@ -2,7 +2,8 @@
 import { type KubeClient, listAll } from '../../kube/client.ts'
 import { formatTime } from '../../kube/time-format.ts'
 import { type KubeObject, resources } from '../../kube/types.ts'
-import type { Gathered, PodsBeforeCa, PublishedRoot } from '../artifacts.ts'
+import type { Gathered } from '../artifacts/artifacts.ts'
+import type { PodsBeforeCa, PublishedRoot } from '../artifacts/cluster-artifacts.ts'
 import { readBundle } from '../certificates.ts'
 import { attempt } from './attempt.ts'
 

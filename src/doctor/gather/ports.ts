@@ -1,6 +1,6 @@
 /** What gathering needs of the world, beside the API. */
 import type { Clock } from '../../ports.ts'
-import type { Served } from '../artifacts.ts'
+import type { Served } from '../artifacts/endpoint-artifacts.ts'
 
 export interface TlsTarget {
   host: string

@@ -1,5 +1,5 @@
 import type { KubeNode } from '../../kube/types.ts'
-import type { NodeProbe } from '../artifacts.ts'
+import type { NodeProbe } from '../artifacts/endpoint-artifacts.ts'
 import type { LookAtTls } from './ports.ts'
 
 /** Handshakes in flight. */

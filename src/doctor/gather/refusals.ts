@@ -1,4 +1,4 @@
-import type { Gathered, GatheredArtifacts, Refusal } from '../artifacts.ts'
+import type { Gathered, GatheredArtifacts, Refusal } from '../artifacts/artifacts.ts'
 
 /** What may not be read, for the operator who has to grant it. */
 export function refusalsOf(gathered: GatheredArtifacts): Gathered<Refusal[]> {

@@ -4,7 +4,7 @@ import { isRecord } from '../../kube/json.ts'
 import { type CARotationObject, caRotation } from '../../kube/rollcall/ca-rotation.ts'
 import { formatTime } from '../../kube/time-format.ts'
 import type { KubeObject, ResourceRef } from '../../kube/types.ts'
-import type { PausedPool, RotationFacts } from '../artifacts.ts'
+import type { PausedPool, RotationFacts } from '../artifacts/cluster-artifacts.ts'
 
 /** None where the kind is not there. */
 export async function listRotations(client: KubeClient): Promise<RotationFacts[]> {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type CertificateSigningRequest, type KubeNode, signerNames } from '../../kube/types.ts'
 import { allChecks } from '../all-checks.ts'
-import { nothingGathered } from '../artifacts.ts'
+import { nothingGathered } from '../artifacts/artifacts.ts'
 import { diagnose, exitCodeOf } from '../diagnose.ts'
 import { mostProbes, suspects } from './suspects.ts'
 

@@ -2,7 +2,7 @@
 import { type KubeClient, listAll } from '../../kube/client.ts'
 import { isRecord } from '../../kube/json.ts'
 import { resources, type Secret } from '../../kube/types.ts'
-import type { TokenKeys } from '../artifacts.ts'
+import type { TokenKeys } from '../artifacts/cluster-artifacts.ts'
 
 export async function readTokenKeys(client: KubeClient): Promise<TokenKeys> {
   const [keySet, { items }] = await Promise.all([

@@ -1,6 +1,6 @@
 import { type KubeClient, listAll } from '../../kube/client.ts'
 import { resources, type Secret } from '../../kube/types.ts'
-import type { BootstrapTokenFacts } from '../artifacts.ts'
+import type { BootstrapTokenFacts } from '../artifacts/cluster-artifacts.ts'
 
 const prefix = 'bootstrap-token-'
 

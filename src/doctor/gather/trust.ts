@@ -4,7 +4,7 @@ import { type KubeClient, listAll } from '../../kube/client.ts'
 import { isRecord } from '../../kube/json.ts'
 import { type ConfigMap, type Namespace, resources } from '../../kube/types.ts'
 import { decodePem, encodePem } from '../../x509/pem.ts'
-import type { ClusterInfo, PublishedRoot } from '../artifacts.ts'
+import type { ClusterInfo, PublishedRoot } from '../artifacts/cluster-artifacts.ts'
 
 const rootCaName = 'kube-root-ca.crt'
 
