@@ -1,3 +1,4 @@
+import { TalliedKeys } from './tallied-keys.ts'
 import type { KubeObject } from './types.ts'
 
 export type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED'
@@ -26,17 +27,25 @@ export function objectKey({ metadata }: KubeObject): string {
   return metadata.namespace ? `${metadata.namespace}/${metadata.name}` : metadata.name
 }
 
+/** Which objects the pages did not show yet, kept ones and counted ones, and of which the watch told. */
+interface Listing {
+  unseen: Set<string>
+  unseenTallied: TalliedKeys
+  told: Set<string>
+}
+
+const noListing = (): Listing => ({ unseen: new Set(), unseenTallied: new TalliedKeys(), told: new Set() })
+
 /**
  * A copy of a collection, fed by the pages of a list and, already between them, by the changes of a watch that began where
  * the list did: what the watch told of an object is newer than what a later page says.
  */
 export class ObjectCache<T extends KubeObject> {
   readonly #objects = new Map<string, T>()
-  readonly #tallied = new Map<string, string>()
-  readonly #counts = new Map<string, number>()
+  readonly #tallied = new TalliedKeys()
   readonly #keeping: Keeping<T>
-  /** While pages are missing: which objects they did not show yet, and of which the watch told. */
-  #listing: { unseen: Set<string>; told: Set<string> } | undefined
+  /** While pages are missing. */
+  #listing: Listing | undefined
 
   constructor(keeping: Keeping<T> = {}) {
     this.#keeping = keeping
@@ -52,19 +61,24 @@ export class ObjectCache<T extends KubeObject> {
 
   /** How many objects are only counted, by heading. */
   tallied(): ReadonlyMap<string, number> {
-    return this.#counts
+    return this.#tallied.counts()
   }
 
   /** A list begins: what none of its pages shows is gone. */
   beginList(): void {
-    this.#listing = { unseen: new Set([...this.#objects.keys(), ...this.#tallied.keys()]), told: new Set() }
+    const unseen = new Set(this.#objects.keys())
+    this.#listing = { unseen, unseenTallied: this.#tallied.copy(), told: new Set() }
   }
 
   /** Takes a page in. With the last one, deletions are told first. Nothing is told of a version that is known. */
   page(items: readonly T[], isLast: boolean): Change<T>[] {
-    const { unseen, told } = this.#listing ?? { unseen: new Set<string>(), told: new Set<string>() }
-    for (const item of items) unseen.delete(objectKey(item))
-    const changes = isLast ? [...unseen].flatMap(key => this.#drop(key)) : []
+    const { unseen, unseenTallied, told } = this.#listing ?? noListing()
+    for (const item of items) {
+      unseen.delete(objectKey(item))
+      unseenTallied.delete(objectKey(item))
+    }
+    const gone = isLast ? [...unseen, ...unseenTallied.keys()] : []
+    const changes = gone.flatMap(key => this.#drop(key))
     for (const item of items) {
       const known = this.#objects.get(objectKey(item))
       const { uid, resourceVersion } = item.metadata
@@ -86,7 +100,8 @@ export class ObjectCache<T extends KubeObject> {
   take(object: T): Change<T>[] {
     const key = objectKey(object)
     const known = this.#objects.get(key)
-    const wasUnseen = this.#listing?.unseen.has(key) ?? false
+    const { unseen, unseenTallied } = this.#listing ?? noListing()
+    const wasUnseen = unseen.has(key) || unseenTallied.get(key) !== undefined
     this.#tell(object)
     if (!known || known.metadata.uid === object.metadata.uid) return this.#drop(key, object)
     // Another object of that name: one from before the list is gone too, one that a page was ahead with is not.
@@ -94,8 +109,10 @@ export class ObjectCache<T extends KubeObject> {
   }
 
   #tell(object: T): void {
-    this.#listing?.told.add(objectKey(object))
-    this.#listing?.unseen.delete(objectKey(object))
+    const key = objectKey(object)
+    this.#listing?.told.add(key)
+    this.#listing?.unseen.delete(key)
+    this.#listing?.unseenTallied.delete(key)
   }
 
   #keep(object: T): Change<T>[] {
@@ -103,26 +120,21 @@ export class ObjectCache<T extends KubeObject> {
     const previous = this.#objects.get(key)
     if (previous && previous.metadata.uid !== object.metadata.uid)
       return [...this.#drop(key), ...this.#keep(object)]
-    const heading = this.#keeping.tally?.(object)
+    const heading = TalliedKeys.takes(key) ? this.#keeping.tally?.(object) : undefined
     const before = this.#tallied.get(key)
-    if (before !== heading) this.#count(key, before, heading)
-    if (heading === undefined) this.#objects.set(key, this.#keeping.condense?.(object) ?? object)
-    else this.#objects.delete(key)
+    if (heading === undefined) {
+      this.#tallied.delete(key)
+      this.#objects.set(key, this.#keeping.condense?.(object) ?? object)
+    } else {
+      if (before !== heading) this.#tallied.set(key, heading)
+      this.#objects.delete(key)
+    }
     if (previous) return [{ type: 'MODIFIED', object, previous }]
     return before !== undefined && before === heading ? [] : [{ type: 'ADDED', object }]
   }
 
   #drop(key: string, last = this.#objects.get(key)): Change<T>[] {
-    this.#count(key, this.#tallied.get(key), undefined)
+    this.#tallied.delete(key)
     return this.#objects.delete(key) && last ? [{ type: 'DELETED', object: last }] : []
-  }
-
-  #count(key: string, before: string | undefined, heading: string | undefined): void {
-    if (before !== undefined) this.#counts.set(before, (this.#counts.get(before) ?? 0) - 1)
-    if (heading === undefined) this.#tallied.delete(key)
-    else {
-      this.#counts.set(heading, (this.#counts.get(heading) ?? 0) + 1)
-      this.#tallied.set(key, heading)
-    }
   }
 }
