@@ -29,6 +29,15 @@ export interface Observations {
   consumers: readonly ConsumerFacts[]
   leaves: LeafFacts
   health: HealthFacts
+  /** Orders that cannot be carried out until somebody has looked. Absent: none is known of. */
+  stuck?: readonly StuckOrder[]
+}
+
+/** An order that failed for good: a hook of an operator, a control-plane node that did not come back healthy. */
+export interface StuckOrder {
+  /** Which one, as an operator knows it: `hook present of cp-1`. */
+  about: string
+  message: string
 }
 
 export interface PreflightFacts {
@@ -38,6 +47,8 @@ export interface PreflightFacts {
   /** No etcd member or control-plane replica is down. */
   quorumHealthy: boolean
   backupRecent: boolean
+  /** Why nobody here can change the CA of this role; absent: somebody can. */
+  unmanaged?: string
 }
 
 export interface AuthorityFacts {
@@ -72,6 +83,10 @@ export interface SinkFacts {
   generation: number
   /** CA generations in what was read back: what counts is content, not the number. */
   anchors: readonly number[]
+  /** A machine that trusts what it holds, and nothing else, was not let through: where, and why. Absent: it was, or is of no use. */
+  refused?: string
+  /** What a human has to do before it holds what was written. */
+  waitsFor?: string
 }
 
 /** A replica that presents a chain of this role or judges clients by it. */
@@ -123,6 +138,8 @@ export interface ConsumerFacts {
   algorithms?: readonly string[]
   /** Nodes: not Ready. */
   unavailable?: boolean
+  /** No agent is there, and no server can be made to try it: the word of a named human counts for it. */
+  unprobeable?: true
 }
 
 export interface ProofFacts {
@@ -133,6 +150,8 @@ export interface ProofFacts {
   at: number
   /** L3: CAs whose bare chain this instance has verified, with this bundle. */
   authorities?: readonly number[]
+  /** What it proves of CAs that are not among them: nothing, where no report says which bundle is loaded. Absent: L2. */
+  unproven?: 0
   /** L4: CAs whose bare chain this instance has refused, with this bundle. */
   refuses?: readonly number[]
 }
@@ -142,8 +161,8 @@ export interface LeafFacts {
   holders: ReadonlyMap<number, readonly LeafHolder[]>
   /** The ledger is older than the longest leaf, or a human has said that nothing is missing from it. */
   ledgerComplete: boolean
-  /** The last handshake in which a chain of this CA was presented to a server. */
-  lastUsed: ReadonlyMap<number, number>
+  /** CA to who used a certificate of it, or a connection made by one, and when last. */
+  lastUsed: ReadonlyMap<number, ReadonlyMap<string, number>>
 }
 
 export interface LeafHolder {

@@ -79,16 +79,17 @@ function hasOwnProof(consumer: ConsumerFacts, wanted: Wanted, { plan, now, bundl
   if (consumer.lastFailure !== undefined && consumer.lastFailure >= proof.at) return false
   if (proof.generation < wanted.atLeast || !bundles.get(proof.generation)?.has(wanted.authority)) return false
   // A handshake proves the CA of the chain that was served, no other.
-  const level = proof.level >= 3 && !proof.authorities?.includes(wanted.authority) ? 2 : proof.level
+  const { level: highest, authorities, unproven: other = 2 } = proof
+  const level = highest >= 3 && !authorities?.includes(wanted.authority) ? other : highest
   return level >= plan.policy.minimumProof[kind]
 }
 
 /** Where nothing can be probed a human's word counts, until that instance refuses a chain. */
 function isVouchedFor(
-  { id, kind, lastFailure = Number.NEGATIVE_INFINITY }: ConsumerFacts,
+  { id, kind, unprobeable, lastFailure = Number.NEGATIVE_INFINITY }: ConsumerFacts,
   { acknowledged }: Jury,
 ): boolean {
-  const probeable = kind !== 'Pod' && kind !== 'External' && kind !== 'Monitoring'
+  const probeable = !unprobeable && kind !== 'Pod' && kind !== 'External' && kind !== 'Monitoring'
   return !probeable && (acknowledged.get(id) ?? Number.NEGATIVE_INFINITY) > lastFailure
 }
 

@@ -111,7 +111,12 @@ function nothing(plan: Plan, ...blockers: Blocker[]): Step {
 }
 
 function ownBlockers(plan: Plan, seen: Observations): Blocker[] {
-  return [...disputedClocks(plan, seen), ...unsignedServerBundle(plan, seen)]
+  return [...stuckOrders(plan, seen), ...disputedClocks(plan, seen), ...unsignedServerBundle(plan, seen)]
+}
+
+function stuckOrders(plan: Plan, { stuck = [] }: Observations): Blocker[] {
+  if (finalPhases.has(plan.phase)) return []
+  return stuck.map(({ about, message }) => ({ code: 'OrderFailed', about, message }))
 }
 
 /** Servers keep what they have until the roots have signed what the phase wants of them. */

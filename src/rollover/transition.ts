@@ -37,7 +37,7 @@ function byGates(plan: Plan, seen: Observations): Plan {
     return backAndPaused(plan, seen, failure, 'TrustFailure', gates)
   const closed = gates.filter(gate => !gate.open && !isOverruled(gate, plan))
   if (closed.length === 0) return toPhase(plan, seen, rule.next, 'GatesOpen', gates)
-  const trouble = waveTrouble(plan, seen)
+  const trouble = isStuck(plan, seen) ? 'OrderFailed' : waveTrouble(plan, seen)
   if (trouble !== undefined) return paused(plan, seen, trouble, gates)
   return isTimedOut(plan, rule, closed, seen) ? afterTimeout(plan, rule, seen, gates) : plan
 }
@@ -93,6 +93,11 @@ function isDeadline(plan: Plan, seen: Observations): boolean {
 
 function isRefused(plan: Plan, seen: Observations): boolean {
   return trustsNew(plan, seen).blockers.some(({ code }) => code === 'TrustFailure')
+}
+
+/** What failed for good is not tried for ever. An emergency goes on with all the rest. */
+function isStuck({ reason }: Plan, { stuck = [] }: Observations): boolean {
+  return stuck.length > 0 && reason !== 'Compromise'
 }
 
 function waveTrouble(plan: Plan, seen: Observations): string | undefined {

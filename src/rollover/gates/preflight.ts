@@ -12,6 +12,7 @@ export function preflightGate(plan: Plan, observations: Observations): Gate {
   const timings = plan.policy.timings
   const remaining = (from?.notAfter ?? 0) - now
   const checks: [boolean, Blocker['code'], string, string][] = [
+    [preflight.unmanaged === undefined, 'RoleUnmanaged', 'role', preflight.unmanaged ?? ''],
     [
       preflight.otherRotation === undefined,
       'OtherRotation',

@@ -1,5 +1,5 @@
 import { type BundleWant, fulfils } from '../bundle-choice.ts'
-import type { Observations } from '../observations.ts'
+import type { Observations, SinkFacts } from '../observations.ts'
 import type { Plan } from '../plan.ts'
 import { type Blocker, type Gate, gate } from './gate.ts'
 
@@ -16,11 +16,16 @@ export function sinksGate(plan: Plan, want: BundleWant, { sinks, bundles }: Obse
   }
   const stale = sinks
     .filter(({ generation }) => generation < bundle)
-    .map(({ id, seed, generation }): Blocker => {
+    .map(({ id, seed, generation, waitsFor }): Blocker => {
       const what = seed ? 'seeds new machines with' : 'holds'
-      return { code: 'SinkStale', about: id, message: `${what} generation ${generation}, not ${bundle}` }
+      const wait = waitsFor === undefined ? '' : `; waits for ${waitsFor}`
+      return {
+        code: 'SinkStale',
+        about: id,
+        message: `${what} generation ${generation}, not ${bundle}${wait}`,
+      }
     })
-  return gate('SINKS', sinks.length, stale)
+  return gate('SINKS', sinks.length, [...stale, ...notLetThrough(sinks)])
 }
 
 /** SEEDS: whatever trust anybody takes from now on includes this CA. By content, so that it holds while bundles change. */
@@ -28,5 +33,13 @@ export function seedsGate({ sinks }: Observations, authority: number): Gate {
   const without = sinks
     .filter(({ anchors }) => !anchors.includes(authority))
     .map(({ id }): Blocker => ({ code: 'SinkStale', about: id, message: `does not have CA ${authority}` }))
-  return gate('SEEDS', sinks.length, without)
+  return gate('SEEDS', sinks.length, [...without, ...notLetThrough(sinks)])
+}
+
+/** What a place holds has to bring a fresh machine through to what is served now: reading it back is not dialling. */
+function notLetThrough(sinks: readonly SinkFacts[]): Blocker[] {
+  return sinks.flatMap(({ id, refused }): Blocker[] => {
+    if (refused === undefined) return []
+    return [{ code: 'DialRefused', about: id, message: `does not bring a fresh machine through: ${refused}` }]
+  })
 }
