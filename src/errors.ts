@@ -180,6 +180,22 @@ const kinds = {
     meaning: 'A CA cannot be signed by the other one; the sentence says why. Rotate with bridge: None.',
     exit: 1,
   },
+  SEALED_UNREADABLE: {
+    meaning: 'A secret that travels sealed cannot be opened here; it is sealed anew for the key this process has.',
+  },
+  CONTROL_PLANE_UNFIT: {
+    meaning:
+      'The control plane of this node is not laid out as kubeadm does it, so none of it is changed; the sentence says what.',
+    exit: 1,
+  },
+  CONTROL_PLANE_ORDER_REFUSED: {
+    meaning: 'An order to the control plane of this node is not obeyed; the sentence says why. Nothing was changed.',
+  },
+  HOOK_FAILED: {
+    meaning:
+      'A command of the file of --rollover failed; the sentence names it and tells the end of what it wrote. Put it right, then `rollcall ca resume`.',
+    exit: 1,
+  },
   // pods
   POD_RUNTIME_UNAVAILABLE: {
     meaning: 'Static pods cannot be run now; the sentence says what is missing. It is tried again.',
