@@ -39,6 +39,8 @@ export interface FileStat {
   size: number
   /** Milliseconds since the epoch. */
   modified: number
+  /** When contents, owner or mode changed last: nobody can set it (ctime). Absent: the disk does not know. */
+  changed?: number
   /** User id of the owner. */
   owner: number
   /** Group id. Absent: the disk knows no groups. */

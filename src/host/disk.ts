@@ -1,4 +1,4 @@
-import { watch } from 'node:fs'
+import { readFileSync, watch } from 'node:fs'
 import { chown, lstat, open, readdir, readFile, readlink, rename, rm, rmdir, symlink } from 'node:fs/promises'
 import type { Disk, FileStat } from '../ports.ts'
 import { AppendedFiles } from './appended-files.ts'
@@ -28,8 +28,14 @@ function specialOf(entry: {
 
 const appended = new AppendedFiles()
 
+/**
+ * What the kernel answers from memory and never waits for: read at once, as the threads that files are read on would wake
+ * us five times for it. (Other files of /proc/ID, cmdline first, wait for a process that hangs.)
+ */
+const answeredAtOnce = /^\/proc\/((\d+|self)\/stat|sys\/kernel\/random\/boot_id)$/
+
 export const systemDisk: Disk & Required<Pick<Disk, 'append'>> = {
-  read: async path => new Uint8Array(await readFile(path)),
+  read: async path => new Uint8Array(answeredAtOnce.test(path) ? readFileSync(path) : await readFile(path)),
   async readRange(path, offset, length) {
     const file = await open(path, 'r')
     try {
@@ -66,6 +72,7 @@ export const systemDisk: Disk & Required<Pick<Disk, 'append'>> = {
       sticky: (entry.mode & 0o1000) !== 0,
       size: entry.size,
       modified: entry.mtimeMs,
+      changed: entry.ctimeMs,
       owner: entry.uid,
       group: entry.gid,
     }

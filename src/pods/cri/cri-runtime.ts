@@ -241,6 +241,7 @@ export class CriRuntime implements Runtime {
       agent: stateDirectory,
       busy: () => new Set(this.#starts.values()),
       onChange: () => {
+        this.#rotation.start()
         for (const listener of [...this.#listeners]) listener()
       },
     })

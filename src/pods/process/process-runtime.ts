@@ -1,5 +1,5 @@
 import { RollcallError } from '../../errors.ts'
-import { type Clock, type Disk, type Log, type Net, type Spawn, sleep, type Timer } from '../../ports.ts'
+import { type Clock, type Disk, type Log, type Net, type Spawn, sleep } from '../../ports.ts'
 import type { NodeFacts } from '../environment.ts'
 import { podKey, revisionOf, type StaticPod } from '../pod.ts'
 import type { ContainerRecord, ContainerStreams, ExecOrder, Runtime, StartOrder } from '../runtime.ts'
@@ -9,6 +9,7 @@ import { podFolder, volumeFolder } from '../state/pod-folder.ts'
 import { isRunning } from '../state/process-identity.ts'
 import { removeLog } from '../state/remove-log.ts'
 import { removeTree } from '../state/remove-tree.ts'
+import { AdoptedRuns } from './adopted-runs.ts'
 import { followOutput } from './container-output.ts'
 import { openNodePort } from './open-port.ts'
 import { processCommand } from './process-command.ts'
@@ -32,8 +33,7 @@ export interface ProcessRuntimeOptions {
   log: Log
 }
 
-/** Milliseconds between two looks at processes that an earlier agent started; while one is being stopped, shorter. */
-const adoptedPoll = 2000
+/** Milliseconds between two looks at a process that an earlier agent started, while it is being stopped. */
 const stoppingPoll = 100
 
 /**
@@ -53,7 +53,7 @@ export class ProcessRuntime implements Runtime {
   readonly #listeners = new Set<() => void>()
   readonly #closing = new AbortController()
   readonly #rotation: LogRotation
-  #poll: Timer | undefined
+  readonly #adopted: AdoptedRuns
 
   constructor(options: ProcessRuntimeOptions) {
     this.#options = options
@@ -61,6 +61,17 @@ export class ProcessRuntime implements Runtime {
     this.#rotation = new LogRotation({
       ...options,
       paths: () => running().map(record => this.logPath(record)),
+    })
+    this.#adopted = new AdoptedRuns({
+      ...options,
+      running: () =>
+        [...this.#runs.values()]
+          .filter(({ record }) => record.state === 'Running' && !this.#children.has(record.id))
+          .map(({ record, folder }) => ({ id: record.id, folder })),
+      look: id =>
+        this.#refresh(id).catch((error: unknown) =>
+          options.log.warn('a process of a static pod cannot be looked at', { id, error: String(error) }),
+        ),
     })
     this.#root = `${options.stateDirectory}/pods`
     this.#volumes = `${options.stateDirectory}/volumes`
@@ -88,7 +99,7 @@ export class ProcessRuntime implements Runtime {
       if (running > 0)
         log.info('a static pod that runs already was taken over', { pod: podKey(pod), containers: running })
     }
-    this.#pollAdopted()
+    this.#adopted.follow()
     this.#rotation.start()
   }
 
@@ -223,7 +234,7 @@ export class ProcessRuntime implements Runtime {
 
   async close(): Promise<void> {
     this.#closing.abort()
-    this.#poll?.cancel()
+    this.#adopted.close()
     await this.#rotation.stop()
   }
 
@@ -284,18 +295,8 @@ export class ProcessRuntime implements Runtime {
     this.#tell()
   }
 
-  #pollAdopted(): void {
-    const adopted = [...this.#runs.values()].filter(
-      ({ record }) => record.state === 'Running' && !this.#children.has(record.id),
-    )
-    if (adopted.length === 0 || this.#closing.signal.aborted) return
-    this.#poll = this.#options.clock.after(adoptedPoll, () => {
-      const looks = adopted.map(({ record }) => this.#refresh(record.id))
-      void Promise.allSettled(looks).then(() => this.#pollAdopted())
-    })
-  }
-
   #tell(): void {
+    this.#rotation.start()
     for (const listener of [...this.#listeners]) listener()
   }
 }

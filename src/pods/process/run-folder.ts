@@ -64,14 +64,14 @@ async function readRuns(pod: string, disk: Disk): Promise<StoredRun[]> {
   return runs
 }
 
-/** A run as it is now. `known`: who its shim was, should its folder have been removed under it. */
+/** A run as it is now. `known`: who its shim is, which never changes; its folder may have been removed under it. */
 export async function currentRun(
   folder: string,
   facts: RunFacts,
   disk: Disk,
   known?: ProcessIdentity,
 ): Promise<StoredRun> {
-  const identity = parseIdentity((await readText(`${folder}/process`, disk)) ?? '') ?? known
+  const identity = known ?? parseIdentity((await readText(`${folder}/process`, disk)) ?? '')
   if (identity && (await isRunning(identity, disk))) {
     return { record: { ...facts, state: 'Running' }, folder, identity }
   }

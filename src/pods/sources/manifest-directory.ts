@@ -1,5 +1,5 @@
 import { systemCode } from '../../errors.ts'
-import type { Clock, Disk, Log, Timer } from '../../ports.ts'
+import type { Clock, Disk, FileStat, Log, Timer } from '../../ports.ts'
 import { refusal, warning } from '../manifest/finding.ts'
 import { largestManifest } from '../manifest/read-manifest.ts'
 import type { FileReading } from './desired-pods.ts'
@@ -7,8 +7,11 @@ import type { FileReading } from './desired-pods.ts'
 /** Milliseconds to the next full look (the kubelet's fileCheckFrequency); shorter where the disk cannot tell of changes. */
 const relistInterval = 20_000
 const pollInterval = 1000
-/** Milliseconds after a change: an editor writes in several steps. */
+/** Milliseconds after a change: an editor writes in several steps. Where changes never cease it is looked all the same. */
 const debounce = 100
+const longestDebounce = 1000
+/** Milliseconds for which a file may change without another time of change: that of a disk is coarse. */
+const coarse = 2000
 const manifestName = /\.(ya?ml|json)$/
 
 export interface ManifestDirectoryOptions {
@@ -20,9 +23,16 @@ export interface ManifestDirectoryOptions {
   onReadings(readings: readonly FileReading[]): void
 }
 
+/** A file as it was read, and what it was by then. */
+interface KnownFile {
+  stat: FileStat
+  reading: FileReading
+}
+
 /**
  * Follows a directory of manifests: looks at once, after each change that the disk tells of, and every 20 s. A directory
- * that is not there is an empty one, and may come later. Unlike a kubelet it takes only *.yaml, *.yml and *.json.
+ * that is not there is an empty one, and may come later. Unlike a kubelet it takes only *.yaml, *.yml and *.json. Where
+ * nothing was told and a file is as it was, it is not read again: an agent with nothing to do is to sleep.
  */
 export class ManifestDirectory {
   readonly #options: ManifestDirectoryOptions
@@ -31,6 +41,10 @@ export class ManifestDirectory {
   #looking: Promise<void> = Promise.resolve()
   #stopped = false
   #last: string | undefined
+  /** By path, of the last look. */
+  #known: ReadonlyMap<string, KnownFile> = new Map()
+  /** Since when a change is told of that was not looked at, monotonic milliseconds: what is known counts for nothing. */
+  #toldAt: number | undefined
 
   constructor(options: ManifestDirectoryOptions) {
     this.#options = options
@@ -60,9 +74,12 @@ export class ManifestDirectory {
     // taken the place of the one that was watched.
     this.#watch?.close()
     this.#watch = this.#startWatch()
+    if (this.#toldAt !== undefined) this.#known = new Map()
+    this.#toldAt = undefined
     const readings = await this.#readAll()
     if (this.#stopped) return
-    this.#schedule(this.#watch ? relistInterval : pollInterval)
+    // What was told of meanwhile may have been read before it happened.
+    if (this.#toldAt === undefined) this.#schedule(this.#watch ? relistInterval : pollInterval)
     const seen = JSON.stringify(readings)
     if (readings === undefined || seen === this.#last) return
     this.#last = seen
@@ -78,14 +95,19 @@ export class ManifestDirectory {
     const { disk, path } = this.#options
     return disk.watch?.(
       path,
-      () => {
-        if (!this.#stopped) this.#schedule(debounce)
-      },
+      () => this.#changed(),
       () => {
         this.#watch = undefined
-        if (!this.#stopped) this.#schedule(pollInterval)
+        this.#changed()
       },
     )
+  }
+
+  #changed(): void {
+    if (this.#stopped) return
+    const now = this.#options.clock.monotonic()
+    this.#toldAt ??= now
+    this.#schedule(Math.min(debounce, this.#toldAt + longestDebounce - now))
   }
 
   /** undefined: the directory cannot be looked at now; what runs goes on. */
@@ -99,35 +121,56 @@ export class ManifestDirectory {
       log.warn('the directory of static pods cannot be read', { path, error: String(error) })
       return undefined
     }
-    const readings: FileReading[] = []
-    for (const name of names) {
-      const reading = name.startsWith('.') ? undefined : await this.#read(`${path}/${name}`, name)
-      if (reading) readings.push(reading)
-    }
-    return readings
+    const files = await Promise.all(
+      names.filter(name => !name.startsWith('.')).map(name => this.#file(`${path}/${name}`, name)),
+    )
+    this.#known = new Map(
+      files.flatMap(file => (file && 'stat' in file ? [[file.reading.path, file] as const] : [])),
+    )
+    return files.flatMap(file => (file === undefined ? [] : [file.reading]))
   }
 
-  async #read(path: string, name: string): Promise<FileReading | undefined> {
-    const { disk } = this.#options
+  async #file(path: string, name: string): Promise<KnownFile | Pick<KnownFile, 'reading'> | undefined> {
+    const { disk, clock } = this.#options
     try {
-      const { kind, size } = await disk.stat(path)
-      if (kind === 'directory') return undefined
-      if (!manifestName.test(name)) {
-        const problem = warning(
-          'IgnoredFile',
-          'is left alone: its name ends neither in .yaml, .yml nor .json',
-        )
-        return { path, problem }
-      }
-      if (kind === 'other') return { path, problem: refusal('Unreadable', 'is no ordinary file') }
-      if (size > largestManifest)
-        return { path, problem: refusal('Unreadable', `has ${size} bytes, more than 10 MiB`) }
-      return { path, text: new TextDecoder('utf-8', { fatal: true }).decode(await disk.read(path)) }
+      const stat = await disk.stat(path)
+      const known = this.#known.get(path)
+      if (known && isSame(known.stat, stat)) return known
+      const began = clock.now()
+      const reading = await this.#read(path, name, stat)
+      const isSettled = stat.changed !== undefined && began - stat.changed > coarse
+      return reading && (isSettled && reading.text !== undefined ? { stat, reading } : { reading })
     } catch (error) {
       const code = systemCode(error)
       // Gone between list and read.
       if (code === 'ENOENT') return undefined
-      return { path, problem: refusal('Unreadable', `cannot be read (${code ?? 'it is not UTF-8'})`) }
+      const problem = refusal('Unreadable', `cannot be read (${code ?? 'it is not UTF-8'})`)
+      return { reading: { path, problem } }
     }
   }
+
+  /** undefined: it is none. Rejects as the disk does, or where it is no text. */
+  async #read(path: string, name: string, { kind, size }: FileStat): Promise<FileReading | undefined> {
+    if (kind === 'directory') return undefined
+    if (!manifestName.test(name)) {
+      const problem = warning('IgnoredFile', 'is left alone: its name ends neither in .yaml, .yml nor .json')
+      return { path, problem }
+    }
+    if (kind === 'other') return { path, problem: refusal('Unreadable', 'is no ordinary file') }
+    if (size > largestManifest)
+      return { path, problem: refusal('Unreadable', `has ${size} bytes, more than 10 MiB`) }
+    const bytes = await this.#options.disk.read(path)
+    return { path, text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) }
+  }
+}
+
+/** A link says nothing of what it leads to, and is followed each time. */
+function isSame(before: FileStat, now: FileStat): boolean {
+  return (
+    now.kind === 'file' &&
+    before.kind === 'file' &&
+    now.size === before.size &&
+    now.modified === before.modified &&
+    now.changed === before.changed
+  )
 }

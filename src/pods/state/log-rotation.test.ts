@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { asynchronousDisk, MachineDisk } from '../../fleet/simulated/disk.ts'
 import { SeededRandom } from '../../fleet/simulated/random.ts'
+import type { Disk } from '../../ports.ts'
 import { createManualClock, settle } from '../../testing/manual-clock.ts'
 import { recordingLog } from '../../testing/recording-log.ts'
 import { LogRotation } from './log-rotation.ts'
@@ -30,4 +31,45 @@ test('a log of more than 10 MiB is moved on and emptied; five files are kept', a
   assert.equal(log.lines.length, 7, 'a log that is not there is said')
   await rotation.stop()
   assert.equal(clock.pending(), 0)
+})
+
+test('a log that nobody writes to is not looked at until the disk tells of a change', async () => {
+  const clock = createManualClock(0)
+  const simulated = asynchronousDisk(new MachineDisk(new SeededRandom('quiet'), clock), async call => call())
+  const told = new Map<string, () => void>()
+  const disk: Disk = {
+    ...simulated,
+    watch(folder, onChange) {
+      told.set(folder, onChange)
+      return { close: () => told.delete(folder) }
+    },
+  }
+  const log = recordingLog()
+  let paths = ['/log/0.log']
+  await disk.makeDirectory('/log', 0o700)
+  await disk.write('/log/0.log', 'a', { mode: 0o640 })
+  const rotation = new LogRotation({ paths: () => paths, disk, clock, log })
+  const after = async (milliseconds: number) => {
+    await clock.advance(milliseconds)
+    for (let turn = 0; turn < 20; turn++) await settle()
+  }
+  rotation.start()
+  for (let look = 0; look < 2; look++) await after(10_000)
+  assert.deepEqual([clock.pending(), [...told.keys()]], [0, ['/log']])
+  await disk.write('/log/0.log', ''.padEnd(10 * 1024 * 1024 + 1), { mode: 0o640 })
+  told.get('/log')?.()
+  await after(10_000)
+  assert.deepEqual(await disk.list('/log'), ['0.log', '0.log.1'])
+  for (let look = 0; look < 3; look++) await after(10_000)
+  assert.equal(clock.pending(), 0)
+
+  // Another container has started.
+  paths = ['/log/0.log', '/log/1.log']
+  await disk.write('/log/1.log', 'b', { mode: 0o640 })
+  rotation.start()
+  assert.equal(clock.pending(), 1)
+  for (let look = 0; look < 3; look++) await after(10_000)
+  assert.equal(clock.pending(), 0)
+  await rotation.stop()
+  assert.deepEqual([told.size, log.lines], [0, []])
 })

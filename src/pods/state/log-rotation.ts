@@ -18,10 +18,15 @@ export interface LogRotationOptions {
 
 /**
  * Keeps the logs of containers from filling the disk: N.log goes to N.log.1 and so on. Where the writer cannot open it
- * anew, it is copied and emptied; what is written between the two is lost.
+ * anew, it is copied and emptied; what is written between the two is lost. A log that nobody writes to is not looked at
+ * again until the disk tells of a change in its folder.
  */
 export class LogRotation {
   readonly #options: LogRotationOptions
+  /** Sizes at the last look, by path. */
+  #sizes: ReadonlyMap<string, number> = new Map()
+  /** Watches of the logs that were not written to between two looks, by path. */
+  readonly #quiet = new Map<string, { close(): void }>()
   #timer: Timer | undefined
   #looking: Promise<void> = Promise.resolve()
   #stopped = false
@@ -30,10 +35,14 @@ export class LogRotation {
     this.#options = options
   }
 
+  /** Begins, and begins anew: logs may have come or gone. */
   start(): void {
+    const isAwake = this.#options.paths().some(path => !this.#quiet.has(path))
+    if (this.#stopped || this.#timer || !isAwake) return
     this.#timer = this.#options.clock.after(interval, () => {
       this.#looking = this.#look().finally(() => {
-        if (!this.#stopped) this.start()
+        this.#timer = undefined
+        this.start()
       })
     })
   }
@@ -42,22 +51,59 @@ export class LogRotation {
     this.#stopped = true
     this.#timer?.cancel()
     await this.#looking
+    for (const path of [...this.#quiet.keys()]) this.#wake(path)
   }
 
   async #look(): Promise<void> {
-    const { paths, disk, log, reopen } = this.#options
-    for (const path of paths()) {
+    const { paths, log } = this.#options
+    const now = new Set(paths())
+    for (const path of [...this.#quiet.keys()]) if (!now.has(path)) this.#wake(path)
+    const sizes = new Map<string, number>()
+    for (const path of now) {
+      if (this.#quiet.has(path)) continue
       try {
-        if ((await disk.stat(path)).size > mostBytes) await rotate(path, disk, reopen)
+        sizes.set(path, await this.#lookAt(path))
       } catch (error) {
+        this.#wake(path)
         log.warn('the log of a static pod cannot be rotated', { path, error: String(error) })
       }
     }
+    this.#sizes = sizes
+  }
+
+  /** Resolves with its size. */
+  async #lookAt(path: string): Promise<number> {
+    const { disk, reopen } = this.#options
+    const before = this.#sizes.get(path)
+    // Before the look, so that what is written after it is told.
+    if (before !== undefined) this.#watch(path)
+    const { size } = await disk.stat(path)
+    if (size !== before) this.#wake(path)
+    if (size > mostBytes) await rotate(path, disk, reopen)
+    return size
+  }
+
+  #watch(path: string): void {
+    const tell = () => {
+      this.#wake(path)
+      this.start()
+    }
+    const watch = this.#options.disk.watch?.(folderOf(path), tell, tell)
+    if (watch) this.#quiet.set(path, watch)
+  }
+
+  #wake(path: string): void {
+    this.#quiet.get(path)?.close()
+    this.#quiet.delete(path)
   }
 }
 
+function folderOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/'))
+}
+
 async function rotate(path: string, disk: Disk, reopen: LogRotationOptions['reopen']): Promise<void> {
-  const kept = new Set(await disk.list(path.slice(0, path.lastIndexOf('/'))))
+  const kept = new Set(await disk.list(folderOf(path)))
   const name = path.slice(path.lastIndexOf('/') + 1)
   for (let n = mostFiles - 2; n >= 1; n--) {
     if (kept.has(`${name}.${n}`)) await disk.rename(`${path}.${n}`, `${path}.${n + 1}`)
