@@ -10,17 +10,19 @@ import { sha256Hex } from '../x509/fingerprint.ts'
 import { commonName } from '../x509/name.ts'
 import { canonicalAddress, canonicalDns, canonicalIp } from './canonical-name.ts'
 import type { CertifiedAddresses, CertifiedHolder } from './evidence/live-certificate.ts'
+import { KeyHolders } from './key-holders.ts'
 import { readRequest } from './read-request.ts'
 import { requestedSans } from './requested-sans.ts'
 import { nodeUserPrefix } from './requester.ts'
 import { subjectNode } from './subject-node.ts'
 
-/** Certificates taken in between two sweeps for expired ones. */
+/** Certificates taken in between two sweeps for expired ones, at least. */
 const sweepEvery = 1000
 
 export class CertifiedIndex implements CertifiedAddresses {
   /** By name or address, by node: milliseconds since the epoch. */
   readonly #until = new Map<string, Map<string, number>>()
+  readonly #keys = new KeyHolders()
   /** Approved, not issued yet: by name or address, by the request's uid, the node. */
   readonly #reserved = new Map<string, Map<string, string>>()
   /** By the request's uid. */
@@ -104,8 +106,9 @@ export class CertifiedIndex implements CertifiedAddresses {
     const key = `${signerName} ${nodeName}`
     this.#expiry.set(key, Math.max(notAfter, this.#expiry.get(key) ?? 0))
     if (signerName === signerNames.kubeletServing) this.add(nodeName, canonical, notAfter)
-    this.add(nodeName, [keyName(keyHash)], notAfter)
-    if (++this.#sinceSweep >= sweepEvery) this.#sweep(now)
+    this.#keys.add(keyHash, nodeName, notAfter, now)
+    // A sweep looks at all there are: so many of them come before the next one.
+    if (++this.#sinceSweep >= Math.max(sweepEvery, this.#until.size + this.#expiry.size)) this.#sweep(now)
   }
 
   /** The node holds a certificate for these (canonical form) until then, milliseconds since the epoch. */
@@ -117,15 +120,26 @@ export class CertifiedIndex implements CertifiedAddresses {
   }
 
   keyHolders(keyHash: string, now: number): readonly CertifiedHolder[] {
-    return this.holders(keyName(keyHash), now)
+    return this.#withReserved(keyName(keyHash), this.#keys.holders(keyHash, now))
   }
 
   holders(canonical: string, now: number): readonly CertifiedHolder[] {
-    const reserved = this.#reserved.get(canonical)?.values() ?? []
-    const holders = new Map([...reserved].map(nodeName => [nodeName, Number.POSITIVE_INFINITY]))
-    for (const [nodeName, until] of this.#until.get(canonical) ?? [])
-      if (until > now && !holders.has(nodeName)) holders.set(nodeName, until)
-    return [...holders].map(([nodeName, until]) => ({ nodeName, until }))
+    const certified = [...(this.#until.get(canonical) ?? [])].map(([nodeName, until]) => ({
+      nodeName,
+      until,
+    }))
+    return this.#withReserved(
+      canonical,
+      certified.filter(({ until }) => until > now),
+    )
+  }
+
+  #withReserved(name: string, certified: readonly CertifiedHolder[]): CertifiedHolder[] {
+    const reserved = new Set(this.#reserved.get(name)?.values())
+    return [
+      ...[...reserved].map(nodeName => ({ nodeName, until: Number.POSITIVE_INFINITY })),
+      ...certified.filter(({ nodeName }) => !reserved.has(nodeName)),
+    ]
   }
 
   #sweep(now: number): void {
@@ -138,7 +152,7 @@ export class CertifiedIndex implements CertifiedAddresses {
   }
 }
 
-/** Keys are kept among the names; no name has a space in it. */
+/** A key that is reserved stands among the names; no name has a space in it. */
 const keyName = (keyHash: string) => `key ${keyHash}`
 
 function firstCertificate(pem: string): Certificate | undefined {
