@@ -6,31 +6,24 @@ import { type CertificateSigningRequest, type KubeNode, resources } from '../kub
 import { retryDelay, startWorkQueue } from '../kube/work-queue.ts'
 import type { Leaf } from '../sign/leaf.ts'
 import type { AuditedDecision } from '../survey/audit/audit-entry.ts'
-import { sha256Hex } from '../x509/fingerprint.ts'
-import { askingFor, reviewAccess } from './access-review.ts'
+import { announce, announceForeign } from './announcing.ts'
 import type { ApprovalOptions } from './approval-options.ts'
-import { readAttestation, useToken } from './attestation.ts'
+import { useToken } from './attestation.ts'
 import { followCluster } from './cluster-facts.ts'
 import { decided } from './decided.ts'
-import { decisionRecord, foreignRecord } from './decision-record.ts'
 import { EarlyRequests, judgedByAll } from './early-requests.ts'
 import { freshFor } from './evidence/external/external-evidence.ts'
-import type { Facts } from './facts.ts'
 import { followAccess } from './follow-access.ts'
-import { foreignDecision } from './foreign-decision.ts'
 import { holding } from './held-condition.ts'
-import { judge, wantsAccessReview, wantsAttestation, wantsEvidence } from './judge.ts'
+import { startJudging, uidOf } from './judging.ts'
 import { startKnownMachines } from './known-machines.ts'
 import { boundsLifetime, longestLifetime } from './longest-lifetime.ts'
-import { Questions } from './questions.ts'
 import { readRequest } from './read-request.ts'
 import { RequestHistoryIndex } from './request-history.ts'
 import { RequestMemory } from './request-memory.ts'
-import { requestedSans } from './requested-sans.ts'
 import { requesterOf } from './requester.ts'
 import { kindOf } from './rules/our-signer.ts'
 import { isUndecided } from './rules/undecided.ts'
-import { ShadowComparison } from './shadow-comparison.ts'
 import { subjectNode } from './subject-node.ts'
 import type { Verdict } from './verdict.ts'
 
@@ -55,10 +48,9 @@ const defaultWorkers = 5
 const mostConflicts = 5
 
 export function startApprovalController(options: ApprovalOptions): ApprovalController {
-  const { client, clock, log, cached, workers = defaultWorkers, askAccess = askingFor(client) } = options
+  const { client, clock, log, cached, workers = defaultWorkers } = options
   const memory = new RequestMemory()
   const history = new RequestHistoryIndex()
-  const questions = new Questions()
   const queue = startWorkQueue({ name: 'approval', workers, clock, log, process: work, rank })
   /** Requests wait in here until what they are judged by is known. */
   const early = new EarlyRequests(name => {
@@ -96,11 +88,7 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
       machines.inventoryChanged()
     },
   )
-  const shadows = new ShadowComparison(
-    policies,
-    { evidence: cluster.evidence, ask: cluster.askSources },
-    comparison => options.onShadow?.(comparison),
-  )
+  const judging = startJudging(options, { policies, cluster, history, memory, answered: enqueue })
   const machines = startKnownMachines({
     ...options,
     evidence: () => cluster.evidence(policyNow()) ?? [],
@@ -127,7 +115,7 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
     // Deleted while it was judged: nobody else would forget it.
     if (!cached(name)) {
       memory.forget(name)
-      questions.takeAnswer(name)
+      judging.forget(name)
       leftPending.delete(name)
     }
     return later
@@ -140,7 +128,7 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
     await policies.settled
     if (judgedByAll(csr, policyNow())) await cluster.settled()
     for (let conflicts = 0; !signal.aborted; conflicts++) {
-      const judged = await verdictOf(csr, signal)
+      const judged = await judging.verdictOf(csr, signal)
       if (!judged) {
         // With another policy it may need no answer.
         leftPending.add(name)
@@ -166,7 +154,7 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
           signal,
         })
         memory.markWritten(csr)
-        announce(csr, verdict, facts.node)
+        announce(options, csr, verdict, facts.node)
         return undefined
       } catch (error) {
         if (isStatus(error, 'NotFound')) {
@@ -184,72 +172,6 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
       }
     }
     return undefined
-  }
-
-  /** Undefined where sources outside the cluster have to be asked first: then it comes again. */
-  async function verdictOf(
-    csr: CertificateSigningRequest,
-    signal: AbortSignal,
-  ): Promise<{ verdict: Verdict; facts: Facts; record: AuditedDecision | undefined } | undefined> {
-    const nodeName = subjectOf(csr)
-    // Before the Node is looked at: a change while this is judged must bring the request back.
-    if (nodeName !== undefined && kindOf(csr) === 'serving') memory.follow(csr.metadata.name, nodeName)
-    let facts = factsOf(csr)
-    let verdict = judge(facts)
-    // Facts as of now: the policy may have changed while the answer was awaited.
-    const judgeAgain = (learned: Partial<Facts>) => {
-      facts = { ...factsOf(csr), ...learned }
-      verdict = judge(facts)
-    }
-    const answered = questions.takeAnswer(csr.metadata.name)
-    if (nodeName !== undefined && !answered && wantsEvidence(verdict, facts)) {
-      const ask = () => cluster.askSources(facts.policy, nodeName, csr.spec.username ?? '')
-      questions.ask(csr.metadata.name, ask, enqueue)
-      return undefined
-    }
-    if (nodeName !== undefined && wantsAttestation(verdict))
-      judgeAgain({ attestation: await readAttestation(options, csr, nodeName, signal) })
-    if (nodeName !== undefined && wantsAccessReview(verdict))
-      judgeAgain({ access: await reviewAccess(askAccess, csr, nodeName, signal) })
-    shadows.compare(facts, verdict)
-    for (const other of verdict.outcome === 'Wait' ? (verdict.nodes ?? []) : [])
-      memory.follow(csr.metadata.name, other)
-    // Before its own addresses count as held by it.
-    const record = options.record && decisionRecord(facts, verdict, policies.inForce())
-    hold(csr, verdict)
-    return { verdict, facts, record }
-  }
-
-  /** As of now. */
-  function factsOf(csr: CertificateSigningRequest): Facts {
-    const reading = readRequest(csr)
-    const nodeName = reading.request && subjectNode(reading.request)
-    const now = clock.now()
-    return {
-      ...cluster.facts(),
-      csr,
-      reading,
-      now,
-      node: nodeName === undefined ? undefined : cluster.node(nodeName),
-      history: history.of(csr, now),
-      policy: policyNow(),
-      policyUnusable: policies.unusable(),
-      signedElsewhere: options.signsFor ? !options.signsFor(csr.spec.signerName) : undefined,
-    }
-  }
-
-  /** In the same turn as the judgement: the next one must see that the addresses are taken. */
-  function hold(csr: CertificateSigningRequest, { outcome }: Verdict): void {
-    const { request } = readRequest(csr)
-    const nodeName = request && subjectNode(request)
-    if (outcome !== 'Approve' || !nodeName) cluster.certified.release(uidOf(csr))
-    else
-      cluster.certified.reserve(
-        uidOf(csr),
-        nodeName,
-        requestedSans(request).map(({ canonical }) => canonical),
-        sha256Hex(request.spki),
-      )
   }
 
   /** Writes the conditions of a request that a person has to decide, once. */
@@ -277,7 +199,7 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
     node?: KubeNode,
   ): number | undefined {
     leftPending.add(csr.metadata.name)
-    if (memory.isNews(csr, verdict)) announce(csr, verdict, node)
+    if (memory.isNews(csr, verdict)) announce(options, csr, verdict, node)
     if (verdict.until !== undefined) {
       const left = verdict.until - clock.now()
       // Sources outside the cluster do not tell when they have something new to say.
@@ -285,43 +207,6 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
     }
     // C-14: with backoff, so that access granted later is seen without a new request.
     return verdict.outcome === 'Retry' ? retryDelay(memory.countRetry(csr.metadata.name)) : undefined
-  }
-
-  function announce(csr: CertificateSigningRequest, verdict: Verdict, node?: KubeNode): void {
-    const [first, ...warnings] = verdict.reasons
-    const { outcome } = verdict
-    if (first) options.report(csr, outcome === 'Approve' || outcome === 'Wait' ? 'Normal' : 'Warning', first)
-    for (const warning of warnings) options.report(csr, 'Warning', warning)
-    // Its name would make each of a node's requests an Event of its own; so the same reason counts one Event up.
-    if (node && first && (outcome === 'Deny' || outcome === 'Hold') && first.code !== 'Superseded')
-      options.reportNode?.(node, first)
-    const { signerName, username: requester } = csr.spec
-    const fields = { csr: csr.metadata.name, signerName, requester, outcome, ...first }
-    log.info('judged a certificate signing request', fields)
-    options.onVerdict?.(csr, verdict)
-  }
-
-  /** A13: what somebody else decided stands; whether it is what would have been decided here is worth knowing. */
-  function noticeForeign(
-    csr: CertificateSigningRequest,
-    previous: CertificateSigningRequest | undefined,
-  ): void {
-    if (!previous || !isUndecided(previous) || memory.isOurs(csr, isApproved(csr) ? 'Approve' : 'Deny'))
-      return
-    const facts = factsOf(previous)
-    const judged = kindOf(csr) === 'serving' ? judge(facts) : undefined
-    const found = foreignDecision(csr, judged)
-    if (!found) return
-    const { type, reason } = found
-    options.report(csr, type, reason)
-    log.info('another approver decided', { csr: csr.metadata.name, message: reason.message })
-    const outcome = isApproved(csr) ? 'Approve' : 'Deny'
-    const record = decisionRecord(facts, { outcome, reasons: [reason] }, policies.inForce())
-    // It stands, whether it can be kept or not.
-    options
-      .record?.(foreignRecord(csr, record))
-      .catch(error => log.error('a decision of another approver could not be kept', { error: String(error) }))
-    options.onVerdict?.(csr, { outcome: 'Ignore', reasons: [reason], rules: [] })
   }
 
   return {
@@ -338,7 +223,9 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
           history.see(seen, previous, now)
           if (!isUndecided(seen)) cluster.certified.see(seen, now)
           if (type === 'ADDED') again(history.older(seen, now))
-          noticeForeign(seen, previous)
+          const wasDecided = previous && isUndecided(previous) && !isUndecided(seen)
+          if (wasDecided && !memory.isOurs(seen, isApproved(seen) ? 'Approve' : 'Deny'))
+            announceForeign(options, seen, judging.factsOf(previous), policies.inForce())
         }
       }
       // A deletion may be followed at once by a new request of the same name, which owes the old one nothing.
@@ -356,18 +243,16 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
       const nodeName = subjectOf(csr)
       if (policy?.pools && nodeName !== undefined)
         await cluster.askSources(policy, nodeName, csr.spec.username ?? '')
-      return longestLifetime(factsOf(csr))
+      return longestLifetime(judging.factsOf(csr))
     },
     nodesSynced: cluster.nodesSynced,
     certificateIssued: leaf => cluster.certified.addLeaf(leaf, clock.now()),
     async stop() {
       await Promise.all([queue.stop(), machines.stop(), cluster.stop(), policies.stop(), access.stop()])
-      await Promise.all([shadows.stop(), questions.stop()])
+      await judging.stop()
     },
   }
 }
-
-const uidOf = ({ metadata }: CertificateSigningRequest) => metadata.uid ?? metadata.name
 
 function subjectOf(csr: CertificateSigningRequest): string | undefined {
   const { request } = readRequest(csr)
