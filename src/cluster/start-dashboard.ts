@@ -2,8 +2,9 @@ import type { Api } from '../apiserver/api.ts'
 import type { ObjectReader } from '../apiserver/reader.ts'
 import { createDashboard, type Dashboard } from '../dashboard/dashboard.ts'
 import type { KnownLeaves } from '../dashboard/fleet/known-leaves.ts'
+import type { RecentDisk } from '../dashboard/recent-decisions.ts'
 import { type RunningLoopback, serveLoopback } from '../dashboard/serve-loopback.ts'
-import type { Clock, Disk, Log, Random } from '../ports.ts'
+import type { Clock, Log, Random } from '../ports.ts'
 import { apiserverDnsNames } from './identities.ts'
 import { lookAtTls } from './look-at-tls.ts'
 
@@ -18,7 +19,7 @@ export interface DashboardStart {
   port: number
   clock: Clock
   random: Random
-  disk: Pick<Disk, 'read'>
+  disk: RecentDisk
   log: Log
 }
 

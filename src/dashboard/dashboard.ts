@@ -4,7 +4,7 @@ import type { LookAtTls } from '../doctor/gather/ports.ts'
 import { RollcallError } from '../errors.ts'
 import { ApiStatusError } from '../kube/client.ts'
 import type { ApiRequest, ApiResponse, Peer } from '../kube/transport.ts'
-import type { Clock, Disk, Log, Random } from '../ports.ts'
+import type { Clock, Log, Random } from '../ports.ts'
 import { originRefusal } from './access/same-origin.ts'
 import { createSessions } from './access/sessions.ts'
 import { answer, answerJson, refuse } from './answers.ts'
@@ -12,6 +12,7 @@ import { answerCall, type Calls } from './calls.ts'
 import { createFleetBoard } from './fleet/board.ts'
 import type { KnownLeaves } from './fleet/known-leaves.ts'
 import { pageFiles } from './page/page-files.ts'
+import type { RecentDisk } from './recent-decisions.ts'
 
 export interface DashboardOptions {
   api: Api
@@ -28,7 +29,7 @@ export interface DashboardOptions {
   lookAtTls: LookAtTls
   clock: Clock
   random: Random
-  disk: Pick<Disk, 'read'>
+  disk: RecentDisk
   log: Log
 }
 

@@ -10,6 +10,10 @@ export function memoryDisk() {
     files,
     full: false,
     read: async (path: string) => new Uint8Array(text(path)),
+    readRange: async (path: string, offset: number, length: number) =>
+      new Uint8Array(text(path).subarray(offset, offset + length)),
+    stat: async (path: string) =>
+      ({ kind: 'file', mode: 0o600, size: text(path).length, modified: 0, owner: 0 }) as const,
     list: async (directory: string) =>
       [...files.keys()]
         .filter(path => path.startsWith(`${directory}/`))

@@ -49,7 +49,7 @@ export const onShownCluster = (run: (cluster: ShownCluster) => Promise<void>) =>
       lookAtTls: async ({ host, port }) => ({ host, port, chain: [], failure: 'not looked at' }),
       clock: cluster.clock,
       random: seededRandom(5),
-      disk: { read: path => (path.startsWith('/d/') ? disk.read(path) : systemDisk.read(path)) },
+      disk: { ...disk, read: path => (path.startsWith('/d/') ? disk.read(path) : systemDisk.read(path)) },
       log: silentLog,
     })
 
