@@ -1,102 +1,74 @@
-// What a server does with very many old requests in its store, controllers and all: how soon a new one has its certificate,
-// and what is resident at most until everything was read. node bench/old-requests.ts [REQUESTS]
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+// What very many old requests in the store cost: how soon after its start the approver decides a new one, what is resident
+// then, and what at most until all were read. `rollcall controller` alone, beside an API in another process; then a server
+// that is both. node bench/old-requests.ts [REQUESTS]
 import { setTimeout as sleep } from 'node:timers/promises'
-import { systemClock } from '../src/host/clock.ts'
-import { systemDisk } from '../src/host/disk.ts'
-import { createClient, type KubeClient } from '../src/kube/client.ts'
-import { parseKubeconfig, selectContext } from '../src/kube/kubeconfig.ts'
-import { connectionConfig } from '../src/kube/kubeconfig-connection.ts'
-import { type CertificateSigningRequest, resources } from '../src/kube/types.ts'
-import { connectUndici } from '../src/kube/undici-transport.ts'
-import { startRollcall, temporaryFolder } from '../test/support/rollcall-process.ts'
-import { csrPrefix, fillDatabase, type Make } from './fill-database.ts'
+import { freePort } from '../test/support/free-port.ts'
+import { type RollcallProcess, startRollcall, temporaryFolder } from '../test/support/rollcall-process.ts'
 import { cpuOf, line, residentMemory, whole } from './measure.ts'
-import { type Asked, requests } from './requests.ts'
+import { certify, clientOf, makeOldDatabase, mostResident } from './old-database.ts'
+import type { Asked } from './requests.ts'
 
 const REQUESTS = Number(process.argv[2] ?? 100_000)
 const folder = temporaryFolder()
-const csrs = resources.certificateSigningRequests
+const serverArgs = ['server', '--dir', folder.path, '--port', '0']
 
-async function clientOf(kubeconfig: string): Promise<{ client: KubeClient; close(): void }> {
-  const path = join(folder.path, kubeconfig)
-  const context = selectContext(parseKubeconfig(readFileSync(path, 'utf8'), path))
-  const transport = connectUndici(
-    await connectionConfig(context, path, { clock: systemClock, disk: systemDisk }),
-  )
-  return { client: createClient(transport), close: () => transport.closeConnections() }
-}
-
-/** Asks, and waits for the certificate. */
-async function certify({ csr }: Asked): Promise<CertificateSigningRequest> {
-  const { client, close } = await clientOf('bootstrap.kubeconfig')
-  await client.create(csrs, csr)
+/** Of a process that was just started; `metrics` reads its Prometheus metrics. */
+async function measure(
+  { child, ready }: RollcallProcess,
+  asked: Asked,
+  until: 'approved' | 'issued',
+  metrics: () => Promise<string>,
+): Promise<string> {
+  const began = performance.now()
+  const processId = child.pid ?? 0
+  const seconds = () => (performance.now() - began) / 1000
+  const cpu = () => `${(cpuOf(processId) / 1000).toFixed(1)} s of CPU`
+  await ready
+  const started = seconds()
+  await certify(folder.path, asked, until)
+  const decided = `a new one ${until} after ${seconds().toFixed(1)} s (${cpu()}), ${whole(residentMemory(processId))} MiB resident then`
+  let longest = 0
   for (;;) {
-    const found = await client.get<CertificateSigningRequest>(csrs, csr.metadata)
-    if (found.status?.certificate) {
-      close()
-      return found
-    }
-    await sleep(20)
+    const before = performance.now()
+    const text = await metrics()
+    longest = Math.max(longest, performance.now() - before)
+    if (/^rollcall_csr_stored\{/m.test(text)) break
+    await sleep(50)
   }
+  const read = `all read after ${seconds().toFixed(1)} s (${cpu()}), the slowest answer meanwhile ${whole(longest)} ms`
+  return `ready after ${started.toFixed(1)} s; ${decided}; ${read}; ${whole(mostResident(processId))} MiB at most`
 }
 
-const peak = (processId: number) =>
-  Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${processId}/status`, 'utf8'))?.[1]) / 1024
+const [forController, forServer] = await makeOldDatabase(folder.path, REQUESTS)
+if (!forController || !forServer) throw new RangeError('no request')
 
-const [asked, another] = await requests(2, 'client')
-if (!asked || !another) throw new RangeError('no request')
-const program = ['server', '--dir', folder.path, '--port', '0']
-const first = startRollcall(program)
-await first.ready
-const answered = await certify(asked)
-await first.stop()
+const api = startRollcall([...serverArgs, '--no-controllers'])
+await api.ready
+const port = await freePort()
+const controller = startRollcall([
+  ...['controller', '--kubeconfig', `${folder.path}/admin.kubeconfig`, '--only', 'approval'],
+  ...['--no-leader-election', '--metrics-listen', `127.0.0.1:${port}`],
+])
+const alone = await measure(controller, forController, 'approved', async () =>
+  (await fetch(`http://127.0.0.1:${port}/metrics`)).text(),
+)
+await controller.stop()
+await api.stop()
 
-const past = new Date(Date.now() - 2 * 86_400_000).toISOString().replace(/\.\d+Z$/, 'Z')
-const make: Make = index => ({
-  ...answered,
-  metadata: {
-    name: `old-${index}`,
-    uid: `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`,
-    creationTimestamp: past,
-  },
-  status: {
-    ...answered.status,
-    conditions: answered.status?.conditions?.map(condition => ({
-      ...condition,
-      lastUpdateTime: past,
-      lastTransitionTime: past,
-    })),
-  },
+const server = startRollcall(serverArgs)
+let admin: Awaited<ReturnType<typeof clientOf>> | undefined
+const both = await measure(server, forServer, 'issued', async () => {
+  admin ??= await clientOf(folder.path, 'admin.kubeconfig')
+  return admin.client.raw('/metrics')
 })
-fillDatabase(join(folder.path, 'state.db'), { [csrPrefix]: { count: REQUESTS, make } })
-
-const began = performance.now()
-const server = startRollcall(program)
-await server.ready
-const processId = server.child.pid ?? 0
-const ready = (performance.now() - began) / 1000
-await certify(another)
-const decided = { wall: (performance.now() - began) / 1000, cpu: cpuOf(processId) / 1000 }
-const { client, close } = await clientOf('admin.kubeconfig')
-let longest = 0
-for (;;) {
-  const asked = performance.now()
-  const metrics = await client.raw('/metrics')
-  longest = Math.max(longest, performance.now() - asked)
-  if (/^rollcall_csr_stored\{/m.test(metrics)) break
-  await sleep(50)
-}
-const read = { wall: (performance.now() - began) / 1000, cpu: cpuOf(processId) / 1000 }
-const memory = { most: peak(processId), now: residentMemory(processId) }
-close()
+admin?.close()
 await server.stop()
 folder.remove()
+
+const what = `${whole(REQUESTS)} requests of two days ago`
 line(
   'old requests',
-  `${whole(REQUESTS)} requests of two days ago: ready after ${ready.toFixed(1)} s; a new one certified after ${decided.wall.toFixed(1)} s ` +
-    `(${decided.cpu.toFixed(1)} s of CPU); all read after ${read.wall.toFixed(1)} s (${read.cpu.toFixed(1)} s of CPU), the slowest answer ` +
-    `meanwhile ${whole(longest)} ms; ${whole(memory.most)} MiB resident at most`,
-  'targets: certified ≤ 10 s, ≤ 300 MiB with 500,000',
+  `rollcall controller beside ${what}: ${alone}`,
+  'targets with 500,000: decided ≤ 10 s, < 286 MiB (300 MB)',
 )
+line('old requests, server', `API and controllers in one process over ${what}: ${both}`, 'no target')

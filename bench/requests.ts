@@ -39,7 +39,7 @@ async function requestOf(index: number, kind: 'client' | 'serving'): Promise<Ask
   }
 }
 
-/** `count` requests, each with a key of its own. */
-export function requests(count: number, kind: 'client' | 'serving'): Promise<Asked[]> {
-  return Promise.all(Array.from({ length: count }, (_, index) => requestOf(index, kind)))
+/** `count` requests from node number `first` on, each with a key of its own. */
+export function requests(count: number, kind: 'client' | 'serving', first = 0): Promise<Asked[]> {
+  return Promise.all(Array.from({ length: count }, (_, index) => requestOf(first + index, kind)))
 }
