@@ -4,6 +4,7 @@ import { type Containerd, noContainerd, startContainerd } from './support/contai
 import { eventually } from './support/eventually.ts'
 import * as join from './support/pod-join.ts'
 import { inContainerd } from './support/static-pods.ts'
+import { thingsAbsent, whyNothingCanBeAbsent } from './support/things-absent.ts'
 
 // The real agent with static pods in a real containerd: what joins with what while nothing else is there.
 
@@ -30,6 +31,11 @@ describe('an agent with static pods in containerd', { skip: noContainerd }, () =
   test(
     'T1 everything absent at once: the pod runs, the agent stays, and says what it lacks',
     onMachine(join.everythingAbsent),
+  )
+  test(
+    'K-5: API, bootstrap file, kubeconfig, CRI socket, HSM and a right clock absent, alone and together: the pod runs, the agent stays, and joins when the thing appears',
+    { skip: whyNothingCanBeAbsent },
+    () => thingsAbsent(kind, { take: () => containerd.stop(), give: () => containerd.start() }),
   )
   test(
     'T1 a runtime that is not there yet is waited for, and the pod runs once it comes',

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as join from './support/pod-join.ts'
 import { runRollcall } from './support/rollcall-process.ts'
-import { softHsm, whyNoSoftHsm, whyNoTokenTls } from './support/softhsm.ts'
 import { processes } from './support/static-pods.ts'
-import { thingsAbsent } from './support/things-absent.ts'
+import { thingsAbsent, whyNothingCanBeAbsent } from './support/things-absent.ts'
 
 // The real agent with static pods of the runtime "process"; test/static-pods-containerd-join.test.ts has them in containers.
 
@@ -25,17 +24,9 @@ test(
   onMachine(join.everythingAbsent),
 )
 test(
-  'K-5: API, bootstrap file and HSM absent, alone and together: the pod runs, the agent stays, and joins when the thing appears',
-  { skip: whyNoSoftHsm() || whyNoTokenTls() },
-  onMachine(async machine => {
-    const hsm = softHsm('node')
-    process.env.SOFTHSM2_CONF = hsm.environment.SOFTHSM2_CONF
-    try {
-      await thingsAbsent(machine, hsm)
-    } finally {
-      hsm.remove()
-    }
-  }),
+  'K-5: API, bootstrap file, kubeconfig, HSM and a right clock absent, alone and together: the pod runs, the agent stays, and joins when the thing appears',
+  { skip: whyNothingCanBeAbsent },
+  () => thingsAbsent(() => plain),
 )
 test(
   'report 4: the control plane is a static pod (T2), and the node that runs it joins it',

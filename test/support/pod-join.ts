@@ -31,6 +31,8 @@ export interface JoinRuntime extends MachineRuntime {
 export interface JoinMachine extends Machine {
   start(...args: string[]): RollcallProcess
   agent(...args: string[]): RollcallProcess
+  /** Laid over the environment of each agent that is started from now on. */
+  agentEnvironment: Record<string, string>
   /** What `rollcall pods -o json` says. */
   report(): Promise<StaticPodReport>
   version: RegExp
@@ -47,22 +49,23 @@ export function onJoinMachine(
     const { flags, manifest, version } = kind()
     const base = staticPodMachine(kind())
     const started: RollcallProcess[] = []
-    const start = (...args: string[]) => {
-      const process = startRollcall(args)
+    const startIn = (environment: Record<string, string>, args: string[]) => {
+      const process = startRollcall(args, environment)
       started.push(process)
       return process
     }
     const machine: JoinMachine = {
       ...base,
       version,
-      start,
+      start: (...args) => startIn({}, args),
+      agentEnvironment: {},
       agent: (...args) =>
-        start(
+        startIn(machine.agentEnvironment, [
           ...['agent', '--node', 'node-a', '--node-ip', '127.0.0.1', '--address', '127.0.0.1', '--port', '0'],
           ...['--kubeconfig', base.in('kubeconfig'), '--cert-dir', base.in('pki'), '--rotate-certificates'],
           ...['--static-pods', base.directory, '--static-pods-state', base.stateDirectory],
           ...[...flags, ...args],
-        ),
+        ]),
       async report() {
         const { stdout, stderr } = await runRollcall(['pods', '--state', base.stateDirectory, '-o', 'json'])
         assert.equal(stderr, '')
