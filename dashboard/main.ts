@@ -8,6 +8,7 @@ import { AuditView } from './views/audit-view.ts'
 import { DoctorView } from './views/doctor-view.ts'
 import { ExpiryView } from './views/expiry-view.ts'
 import { FleetView } from './views/fleet-view.ts'
+import { LinkView } from './views/link-view.ts'
 import { LoginView } from './views/login-view.ts'
 import { openRequests, RequestsView } from './views/requests-view.ts'
 import { RolloverView } from './views/rollover-view.ts'
@@ -33,7 +34,9 @@ effect(() => {
 function App(): View {
   if (login.value.state === 'asking')
     return html`<main class="login" aria-busy="true"><p class="muted">One moment …</p></main>`
-  if (login.value.state === 'out') return html`<${LoginView} />`
+  if (login.value.state === 'offered')
+    return html`<${LinkView} key=${login.value.offer.token} offer=${login.value.offer} />`
+  if (login.value.state === 'out') return html`<${LoginView} message=${login.value.message} />`
   const { view } = route.value
   document.title = `${shown[view].label} · Rollcall`
   return html`<a class="skip" href="#main" onClick=${skip}>Skip to the content</a>

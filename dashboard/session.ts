@@ -9,12 +9,19 @@ export interface Who {
   last?: number
 }
 
+/** The session that a link opened, before somebody has said that the link is his. */
+export interface Offer extends Who {
+  token: string
+}
+
 const stored = 'rollcall.token'
 const base = '/dashboard/api/'
 
 export const who = signal<Who | undefined>(undefined)
-/** `asking`: not known yet. */
-export const login = signal<{ state: 'asking' | 'out' | 'in'; message?: string }>({ state: 'asking' })
+type Login =
+  /** `asking`: not known yet. */
+  { state: 'asking' | 'out' | 'in'; message?: string } | { state: 'offered'; offer: Offer }
+export const login = signal<Login>({ state: 'asking' })
 
 export class Refusal extends Error {
   readonly status: number
@@ -24,8 +31,11 @@ export class Refusal extends Error {
   }
 }
 
-/** Rejects with a Refusal for an answer that is none; one that says who-are-you ends the session here too. */
-export async function call<T>(path: string, order?: unknown, token?: string): Promise<T> {
+/**
+ * Rejects with a Refusal for an answer that is none; one that says who-are-you to the session of this tab ends it here too.
+ * `token`: another one than this tab's; null: none.
+ */
+export async function call<T>(path: string, order?: unknown, token?: string | null): Promise<T> {
   const response = await ask(path, order, undefined, token)
   return (await response.json()) as T
 }
@@ -49,7 +59,7 @@ export async function ask(
   })
   if (response.ok) return response
   const { message = `HTTP ${response.status}` } = await response.json().catch(() => ({}))
-  if (response.status === 401) leave(message)
+  if (response.status === 401 && token === sessionStorage.getItem(stored)) leave(message)
   throw new Refusal(response.status, message)
 }
 
@@ -59,30 +69,55 @@ function leave(message?: string): void {
   login.value = message === undefined ? { state: 'out' } : { state: 'out', message }
 }
 
-/** Uses the key of a login link, or what this tab has, or the client certificate of the connection. */
-export async function begin(key = keyIn(location.hash)): Promise<void> {
+/** Takes up a login link, or what this tab has, or the client certificate of the connection. */
+export async function begin(): Promise<void> {
+  const key = keyIn(location.hash)
+  if (key === undefined) return resume()
   // Neither history nor screen keep the key.
-  if (key !== undefined) history.replaceState(null, '', '#/fleet')
+  history.replaceState(null, '', '#/fleet')
   try {
-    if (key !== undefined) {
-      sessionStorage.removeItem(stored)
-      const opened = await call<Who & { token: string }>('sessions', { key })
-      sessionStorage.setItem(stored, opened.token)
-    }
-    const had = sessionStorage.getItem(stored) !== null
-    who.value = await call<Who>('me').catch(error => {
-      // Nobody has tried to log in yet, so nothing went wrong.
-      if (!had && error instanceof Refusal) leave()
-      throw error
-    })
-    login.value = { state: 'in' }
+    const offer = await open(key)
+    // Whose the tab was is said beside the question. A session that is over by now was nobody's.
+    if (sessionStorage.getItem(stored)) who.value ??= await call<Who>('me').catch(() => undefined)
+    login.value = { state: 'offered', offer }
   } catch (error) {
-    if (login.value.state !== 'out') leave(error instanceof Error ? error.message : String(error))
+    // A link that opens nothing ends no session either.
+    await resume(messageOf(error))
   }
 }
 
 function keyIn(hash: string): string | undefined {
   return /^#key=([\w-]+)$/.exec(hash)?.[1]
+}
+
+const open = (key: string | undefined) => call<Offer>('sessions', { key }, null)
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
+
+/** As whom this tab is known already. `message`: what to say where it is not. */
+async function resume(message?: string): Promise<void> {
+  const had = sessionStorage.getItem(stored) !== null
+  try {
+    who.value = await call<Who>('me')
+    login.value = { state: 'in' }
+  } catch (error) {
+    // Where nobody has tried to log in yet, nothing went wrong.
+    if (!had && error instanceof Refusal) leave(message)
+    else if (login.value.state !== 'out') leave(messageOf(error))
+  }
+}
+
+/** Somebody has said that the link is his: a link of somebody else would have him look, and decide, in that one's name. */
+export async function accept({ token }: Offer): Promise<void> {
+  sessionStorage.setItem(stored, token)
+  await resume()
+}
+
+/** The link is not his: its session ends, and this tab is whose it was. */
+export async function decline({ token }: Offer): Promise<void> {
+  // Where this does not arrive, the session ends by itself: nobody has its token.
+  await call('session/end', {}, token).catch(() => {})
+  await resume('Nobody was logged in by that link. Make one of your own.')
 }
 
 /**
@@ -93,9 +128,9 @@ export async function enter(token: string): Promise<void> {
   login.value = { state: 'asking' }
   try {
     const { url } = await call<{ url: string }>('links', {}, token)
-    await begin(keyIn(new URL(url).hash))
+    await accept(await open(keyIn(new URL(url).hash)))
   } catch (error) {
-    if (login.value.state === 'asking') leave(error instanceof Error ? error.message : String(error))
+    if (login.value.state === 'asking') leave(messageOf(error))
   }
 }
 

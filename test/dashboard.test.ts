@@ -54,10 +54,13 @@ describe('the dashboard of rollcall up in a browser', { skip: noBrowser, timeout
   })
 
   const newLink = async () => (await runRollcall(['dashboard', '--kubeconfig', kubeconfig])).stdout.trim()
+  const goOn = ({ page }: WatchedPage) =>
+    page.getByRole('button', { name: 'Go on as kubernetes-admin' }).click()
 
   async function loggedIn(options: Parameters<typeof openPage>[1] = {}): Promise<WatchedPage> {
     const watched = await openPage(browser, options)
     await watched.page.goto(await newLink())
+    await goOn(watched)
     await watched.page.getByRole('heading', { name: 'Fleet' }).waitFor()
     await watched.page.getByText('Live', { exact: true }).waitFor()
     return watched
@@ -70,6 +73,7 @@ describe('the dashboard of rollcall up in a browser', { skip: noBrowser, timeout
     const watched = await openPage(browser)
     const { page } = watched
     await page.goto(link)
+    await goOn(watched)
     await tile(watched, 'worker-1').waitFor()
     assert.match((await tile(watched, 'worker-1').textContent()) ?? '', /Good/)
     assert.equal(page.url().includes('key='), false)
@@ -194,6 +198,9 @@ describe('the dashboard of rollcall up in a browser', { skip: noBrowser, timeout
       await page.getByRole('button', { name: 'Log out' }).click()
       await page.getByRole('heading', { name: 'Who is looking?' }).waitFor()
       assert.deepEqual(await axeObjections(page), [], 'login')
+      await page.goto(await newLink())
+      await page.getByRole('heading', { name: 'Is this you?' }).waitFor()
+      assert.deepEqual(await axeObjections(page), [], 'whose link')
       watched.assertClean()
       await page.context().close()
     })

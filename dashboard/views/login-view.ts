@@ -1,12 +1,11 @@
 import { useState } from 'preact/hooks'
 import { html, type View } from '../html.ts'
 import { CommandLine } from '../parts/command.ts'
-import { enter, login } from '../session.ts'
+import { enter } from '../session.ts'
 
 /** Where somebody comes who has no link, or whose session is over. */
-export function LoginView(): View {
+export function LoginView({ message }: { message: string | undefined }): View {
   const [token, setToken] = useState('')
-  const { message } = login.value
   const submit = (event: Event) => {
     event.preventDefault()
     void enter(token.trim())
