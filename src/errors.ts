@@ -181,7 +181,8 @@ const kinds = {
     exit: 1,
   },
   SEALED_UNREADABLE: {
-    meaning: 'A secret that travels sealed cannot be opened here; it is sealed anew for the key this process has.',
+    meaning:
+      'A secret that travels sealed cannot be opened here; it is sealed anew for the key this process has.',
   },
   CONTROL_PLANE_UNFIT: {
     meaning:
@@ -189,7 +190,8 @@ const kinds = {
     exit: 1,
   },
   CONTROL_PLANE_ORDER_REFUSED: {
-    meaning: 'An order to the control plane of this node is not obeyed; the sentence says why. Nothing was changed.',
+    meaning:
+      'An order to the control plane of this node is not obeyed; the sentence says why. Nothing was changed.',
   },
   HOOK_FAILED: {
     meaning:

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { controlPlaneNode, testCa, testTrust } from './testing/control-plane-node.ts'
+import { idOf } from './testing/kubeadm-files.ts'
+
+const minute = 60_000
+const ca = await testCa('kubernetes', 1)
+const next = await testCa('rollcall-client-ca-2', 2, 11)
+const trust = await testTrust({ client: [ca, next], 'apiserver-serving': [ca], 'kubelet-serving': [] })
+
+test('kube-apiserver of a node judges clients by the bundle that it was ordered, and says so when it does', async () => {
+  const node = await controlPlaneNode({ ca, trust })
+  node.order('client', { sequence: 1, trust: 3 })
+  await node.pass(5000)
+  const { roles, healthy } = node.report()
+  assert.deepEqual([roles.client?.state, roles.client?.trust, healthy], ['Settled', 3, true])
+  assert.match(
+    node.text('/etc/kubernetes/manifests/kube-apiserver.yaml'),
+    /--client-ca-file=\/etc\/kubernetes\/pki\/rollcall\/client-ca.crt/,
+  )
+  assert.equal(node.text('/etc/kubernetes/pki/rollcall/client-ca.crt').split('BEGIN').length, 3)
+  // What kubeadm made it by is as it was.
+  assert.equal(node.text('/etc/kubernetes/pki/ca.crt'), ca.pem)
+  await node.agent.stop()
+})
+
+test('kube-apiserver does not come back: all files are as before, and the next orders alone try again', async () => {
+  const node = await controlPlaneNode({ ca, trust })
+  const before = node.files()
+  node.pods.comesUp = (component, manifest) =>
+    component !== 'kube-apiserver' || !manifest.includes('rollcall')
+  node.order('client', { sequence: 1, trust: 3 })
+  await node.pass(7 * minute)
+  const { roles } = node.report()
+  assert.deepEqual([roles.client?.state, roles.client?.why], ['Undone', 'no kube-apiserver runs'])
+  assert.deepEqual(node.files(), before)
+  const starts = { ...node.pods.starts }
+  await node.pass(10 * minute)
+  assert.deepEqual(node.pods.starts, starts)
+  node.pods.comesUp = () => true
+  node.order('client', { sequence: 2, trust: 3 })
+  await node.pass(5000)
+  assert.equal(node.report().roles.client?.state, 'Settled')
+  await node.agent.stop()
+})
+
+test('a CA that no trust root has signed for is presented by nobody, signs nothing and is trusted by nobody', async () => {
+  const thief = await testCa('rollcall-client-ca-3', 66)
+  const node = await controlPlaneNode({ ca, trust })
+  const before = node.files()
+  node.order('client', { sequence: 1, trust: 3, sign: idOf(thief) })
+  await node.pass(minute)
+  const { roles } = node.report()
+  assert.match(roles.client?.why ?? '', /is in no signed bundle 3 of client/)
+  assert.deepEqual(node.files(), before)
+  await node.agent.stop()
+})
