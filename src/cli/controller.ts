@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import type { EvidenceSource } from '../approve/evidence/external/source.ts'
 import { parsePolicyFile } from '../approve/policy-from-file.ts'
+import type { OpenGenericRollover } from '../cluster/generic/open-generic-rollover.ts'
 import { parseCertificateLifetime, parseGoDuration } from '../cluster/go-duration.ts'
 import { hostPorts } from '../cluster/host-ports.ts'
 import { lookAtTls } from '../cluster/look-at-tls.ts'
@@ -27,6 +28,7 @@ import { addConnectionOptions } from './connect-kubeconfig.ts'
 import { readEvidenceConfig } from './evidence-config.ts'
 import { type HeadFlags, headReceiverOf } from './head-receiver.ts'
 import { lineLog } from './line-log.ts'
+import { forbidTwice, openRollover, rolloverApi } from './rollover-option.ts'
 import { type AttestationListen, attestationListen, serveAttestation } from './serve-attestation.ts'
 import { type ListenAddress, listenAddress, serveMetrics } from './serve-metrics.ts'
 import { addSigningOptions, openSigners, type SigningFlags, signingPairs } from './signing-option.ts'
@@ -45,6 +47,7 @@ interface ControllerFlags extends ConnectionFlags, SigningFlags, HeadFlags {
   canary?: string
   probeNodes?: string
   nodeConditions?: string
+  rollover?: string
 }
 
 export function register(program: Command, io: CommandIo): void {
@@ -81,6 +84,10 @@ export function register(program: Command, io: CommandIo): void {
       '--node-conditions <duration>',
       'so often write onto each Node whether its certificates are valid, where that has changed',
     )
+    .option(
+      '--rollover <file>',
+      'change the CAs that this file names, by the hooks and places that it names; see docs/guides/ca-rollover.md',
+    )
     .option('--no-leader-election', 'work at once: for a single replica')
     .option(
       '--metrics-listen <address:port>',
@@ -114,9 +121,16 @@ async function controller(flags: ControllerFlags, io: CommandIo): Promise<void> 
     log,
     certificateLifetimeSeconds,
   })
+  let rollover: OpenGenericRollover | undefined
   try {
-    const api = await io.connect(flags, true)
+    const rolling = flags.rollover === undefined ? undefined : await rolloverApi(flags, only)
+    const api = rolling?.api ?? (await io.connect(flags, true))
     const ledger = configMapLedger({ client: api.client, clock: hostPorts.clock, log })
+    const elected = election()
+    rollover =
+      rolling &&
+      (await openRollover(rolling, { ledger, certificateLifetimeSeconds, log, identity: elected.identity }))
+    forbidTwice(Object.keys(signers.sources), rollover)
     const metrics = flags.metricsListen && (await openMetrics(flags.metricsListen))
     const attestation =
       flags.attestListen &&
@@ -137,9 +151,11 @@ async function controller(flags: ControllerFlags, io: CommandIo): Promise<void> 
         decisionLog: { path: resolve(flags.decisionLog), disk: hostPorts.disk, headReceiver },
       }),
       log,
-      signers: signers.sources,
+      signers: { ...signers.sources, ...rollover?.signers },
       certificateLifetimeSeconds,
-      rootCertificates,
+      rootCertificates:
+        rolling?.file.publishRootCa && rollover ? rollover.trust.rootCertificates : rootCertificates,
+      ...(rollover && { besides: rollover.start }),
       ...(flags.policy !== undefined && { policyFile: flags.policy }),
       only,
       ledger,
@@ -152,7 +168,7 @@ async function controller(flags: ControllerFlags, io: CommandIo): Promise<void> 
         probes: { look: lookAtTls, intervalSeconds: parseGoDuration(flags.probeNodes, '--probe-nodes') },
       }),
       ...(flags.canary !== undefined && { canary: canaryOf(api, flags.canary) }),
-      ...(flags.leaderElection && { leaderElection: election() }),
+      ...(flags.leaderElection && { leaderElection: elected }),
     })
     io.stdout(`ready ${api.server}\n`)
     if (metrics) io.stdout(`  metrics ${metrics.url}\n`)
@@ -164,6 +180,7 @@ async function controller(flags: ControllerFlags, io: CommandIo): Promise<void> 
     api.close()
   } finally {
     signers.stop()
+    rollover?.close()
   }
 }
 

@@ -66,6 +66,8 @@ export interface ControllersOptions {
   probes?: { look: LookAtServing; intervalSeconds: number; loopback?: boolean } | undefined
   /** Makes a canary request from time to time; absent: none. `asNode` acts as the canary (survey/canary). */
   canary?: { asNode: KubeClient; intervalSeconds: number } | undefined
+  /** What else runs exactly while these do, e.g. only while this process leads. */
+  besides?: () => RunningControllers
   /** Absent: work at once, without election. `identity` must be unique to the process. */
   leaderElection?: { identity: string; namespace: string; name: string }
 }

@@ -70,6 +70,27 @@ export const canaryRules: PolicyRule[] = [
   { apiGroups: [''], resources: ['groups'], resourceNames: [canaryGroup], verbs: ['impersonate'] },
 ]
 
+/** For `--rollover`, beside what places in ConfigMaps, Secrets and ClusterTrustBundles its file names. */
+export const rolloverRules: PolicyRule[] = [
+  { apiGroups: [rollcallGroup], resources: ['carotations'], verbs: ['get', 'list'] },
+  { apiGroups: [rollcallGroup], resources: ['carotations/status'], verbs: ['update'] },
+  // What is in them counts by the signatures of trust roots alone.
+  { apiGroups: [rollcallGroup], resources: ['trustbundles'], verbs: ['list', 'create'] },
+  {
+    apiGroups: [rollcallGroup],
+    resources: ['trustconsumers'],
+    verbs: ['list', 'create', 'update', 'delete'],
+  },
+  { apiGroups: [rollcallGroup], resources: ['trustconsumers/status'], verbs: ['update'] },
+  { apiGroups: [''], resources: ['pods'], verbs: ['list'] },
+  // Orders to agents are annotations.
+  { apiGroups: [''], resources: ['nodes'], verbs: ['patch'] },
+  { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['list'] },
+  { apiGroups: [''], resources: ['configmaps'], verbs: ['patch'] },
+  // Service accounts' tokens that lie in Secrets have the CA beside them.
+  { apiGroups: [''], resources: ['secrets'], verbs: ['list', 'patch'] },
+]
+
 /** For service-accounts and node-lifecycle, which only a cluster without kube-controller-manager needs. */
 export const managerRules: PolicyRule[] = [
   { apiGroups: [''], resources: ['serviceaccounts'], verbs: ['list', 'watch', 'create'] },

@@ -66,6 +66,7 @@ function startAll(options: ControllersOptions & CsrControllersOptions): RunningC
   if (nodeConditions && issued) running.push(startNodeConditions({ ...options, ...nodeConditions, issued }))
   if (probes) running.push(startProbes({ ...options, ...probes, metrics: options.counters.probes }))
   if (canary) running.push(startCanary({ ...options, ...canary, metrics: options.counters.canary }))
+  if (options.besides) running.push(options.besides())
   options.counters.running(only)
   return {
     async stop() {

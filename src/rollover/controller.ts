@@ -24,16 +24,16 @@ export interface RolloverControllerOptions {
   rest(): Promise<void>
   /** A rotation has gone on: for Events. */
   onStep(rotation: CARotationObject, step: Step): void
+  /** Milliseconds between two turns while something rotates, and while nothing does; absent: those of an API in the same process. */
+  pace?: { busy: number; idle: number }
   clock: Clock
   log: Log
 }
 
-/** Milliseconds between two turns while something rotates, and while nothing does. */
-const busy = 300
-const idle = 1000
+const quick = { busy: 300, idle: 1000 }
 
 export function startRolloverController(options: RolloverControllerOptions): { stop(): Promise<void> } {
-  const { clock, log } = options
+  const { clock, log, pace = quick } = options
   const stopping = new AbortController()
   const { signal } = stopping
   const running = run()
@@ -49,7 +49,7 @@ export function startRolloverController(options: RolloverControllerOptions): { s
       } catch (error) {
         log.error('a turn of the rollover failed', { error: String(error) })
       }
-      await sleep(clock, active > 0 ? busy : idle, signal)
+      await sleep(clock, active > 0 ? pace.busy : pace.idle, signal)
     }
   }
 

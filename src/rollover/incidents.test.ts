@@ -150,12 +150,16 @@ test('kops#12343: nothing is dropped while a leaf of the old CA is alive, whoeve
   assert.equal(told('Reissuing', later(seen, 2 * days))[0], 'Unbridging')
   const young = {
     ...seen,
-    leaves: { holders: new Map(), ledgerComplete: false, lastUsed: new Map([[1, start - minutes]]) },
+    leaves: {
+      holders: new Map(),
+      ledgerComplete: false,
+      lastUsed: new Map([[1, new Map([['user/anna', start - minutes]])]]),
+    },
   }
   assert.deepEqual(told('Reissuing', young), [
     'Reissuing',
     'LedgerIncomplete ledger',
-    'OldChainInUse servers',
+    'OldChainInUse user/anna',
   ])
 })
 

@@ -31,6 +31,8 @@ export interface Observations {
   health: HealthFacts
   /** Orders that cannot be carried out until somebody has looked. Absent: none is known of. */
   stuck?: readonly StuckOrder[]
+  /** What people have to do with their own hands now. Absent: nothing is known of. */
+  awaited?: readonly StuckOrder[]
 }
 
 /** An order that failed for good: a hook of an operator, a control-plane node that did not come back healthy. */

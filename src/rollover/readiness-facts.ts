@@ -32,6 +32,7 @@ export function consumerOf({ spec, status }: TrustConsumerObject, role: TrustRol
   const { consumerKind: kind, identity: id, node } = spec
   const proof = status?.proofs?.find(one => one.role === role)
   const instance = status?.instance ?? 'unknown'
+  const reports = kind !== 'Pod' && kind !== 'External'
   return {
     id,
     kind,
@@ -40,10 +41,12 @@ export function consumerOf({ spec, status }: TrustConsumerObject, role: TrustRol
     lastSeen: Date.parse(status?.lastSeen ?? '') || 0,
     // An API server is told by its own state.
     orderable: kind === 'APIServer' || (node !== undefined && proof !== undefined),
-    reloads: kind !== 'Pod' && kind !== 'External',
+    reloads: reports,
     ...(node !== undefined && { node }),
     ...(status?.state === 'Gone' && { gone: true }),
     ...(status?.lastFailure !== undefined && { lastFailure: Date.parse(status.lastFailure) }),
-    ...(proof && { proof: { ...proof, at: Date.parse(proof.at) } }),
+    ...(proof && {
+      proof: { ...proof, at: Date.parse(proof.at), ...(reports ? {} : { unproven: 0 as const }) },
+    }),
   }
 }

@@ -25,14 +25,12 @@ export function readiness(plan: Plan, seen: Observations): Readiness {
   return { ...judgedAll(plan, seen.consumers, seen, juryOf(plan, seen)), blockers }
 }
 
-/** The same of the consumers alone, for who may read only them: `now` in milliseconds since the epoch. */
+/** The same of the consumers alone, for who may read only them and the bundles: `now` in milliseconds since the epoch. */
 export function consumerReadiness(
   plan: Plan,
-  consumers: readonly ConsumerFacts[],
-  now: number,
+  { consumers, bundles, now }: Pick<Observations, 'consumers' | 'bundles' | 'now'>,
 ): Omit<Readiness, 'blockers'> {
-  const jury = { plan, now, excluded: new Set<string>(), bundles: new Map(), acknowledged: new Map() }
-  return judgedAll(plan, consumers, { now }, jury)
+  return judgedAll(plan, consumers, { now }, juryOf(plan, { now, bundles, authorities: new Map() }))
 }
 
 function judgedAll(
@@ -60,6 +58,12 @@ export function readinessSentence({ consumers, lost, total }: Readiness): string
   return `roll today and you lose ${lost} of ${total}: ${names.slice(0, 10).join(', ')}${more}`
 }
 
+function vouchedFor({ id }: ConsumerFacts, { plan, acknowledged }: Jury): string | undefined {
+  if (!acknowledged.has(id)) return undefined
+  const by = plan.wishes.acknowledgements.findLast(({ consumer }) => consumer === id)?.by
+  return `acknowledged by ${by}`
+}
+
 function judged(
   consumer: ConsumerFacts,
   plan: Plan,
@@ -69,7 +73,7 @@ function judged(
   const state = stateOf(consumer, jury.excluded, now, plan.policy.timings)
   if (state === 'Excluded') return { verdict: 'Excluded', why: 'excluded by name' }
   if (hasProven(consumer, { authority: plan.to, atLeast: 0 }, jury))
-    return { verdict: 'Proven', why: 'has loaded the CA' }
+    return { verdict: 'Proven', why: vouchedFor(consumer, jury) ?? 'has loaded the CA' }
   if (state === 'Offline') return { verdict: 'Blocker', why: 'is away and has not proven' }
   if (consumer.lastFailure !== undefined) return { verdict: 'Blocker', why: 'refused a chain' }
   if (!consumer.orderable)

@@ -40,7 +40,10 @@ export interface Jury {
   algorithm?: string
 }
 
-export function juryOf(plan: Plan, { now, bundles, authorities }: Observations): Jury {
+export function juryOf(
+  plan: Plan,
+  { now, bundles, authorities }: Pick<Observations, 'now' | 'bundles' | 'authorities'>,
+): Jury {
   const acknowledged = new Map(
     // A plan's author does not vouch for it.
     plan.wishes.acknowledgements

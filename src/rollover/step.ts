@@ -114,9 +114,12 @@ function ownBlockers(plan: Plan, seen: Observations): Blocker[] {
   return [...stuckOrders(plan, seen), ...disputedClocks(plan, seen), ...unsignedServerBundle(plan, seen)]
 }
 
-function stuckOrders(plan: Plan, { stuck = [] }: Observations): Blocker[] {
+function stuckOrders(plan: Plan, { stuck = [], awaited = [] }: Observations): Blocker[] {
   if (finalPhases.has(plan.phase)) return []
-  return stuck.map(({ about, message }) => ({ code: 'OrderFailed', about, message }))
+  return [
+    ...stuck.map(({ about, message }): Blocker => ({ code: 'OrderFailed', about, message })),
+    ...awaited.map(({ about, message }): Blocker => ({ code: 'StepAwaited', about, message })),
+  ]
 }
 
 /** Servers keep what they have until the roots have signed what the phase wants of them. */

@@ -23,6 +23,14 @@ test('an order that failed for good pauses the rotation and names what failed, u
   assert.equal(going.effects[0]?.kind, 'present')
 })
 
+test('a pause before the switch holds in the rotation after this one too, when the old chain is a bare one', () => {
+  const servers = quiet().servers.map(server => ({
+    ...server,
+    presents: { authority: 1, mode: 'bare' as const, since: start - hours },
+  }))
+  assert.deepEqual(step(planIn('Bridging'), quiet({ servers, stuck })).effects, [])
+})
+
 test('an emergency names what failed and goes on with all the rest', () => {
   const plan = planIn('EmergencyDistrust', { reason: 'Compromise', role: 'client' })
   const servers = quiet().servers.map(({ id, instance, healthy }) => {

@@ -1,5 +1,6 @@
 /** Whether a fresh machine, with what each place hands out, would come through to each endpoint. */
 import type { Command } from 'commander'
+import { dial, type Endpoint } from '../../cluster/rollover/dial.ts'
 import { readClusterInfo } from '../../doctor/gather/trust.ts'
 import { RollcallError } from '../../errors.ts'
 import type { KubeClient } from '../../kube/client.ts'
@@ -8,7 +9,6 @@ import { addConnectionOptions } from '../connect-kubeconfig.ts'
 import { addOutputOption, type OutputFormat, print } from '../output.ts'
 import { formatTable } from '../table.ts'
 import { withApi } from '../with-api.ts'
-import { dial, type Endpoint } from './dial.ts'
 import { type Bundle, generationOf, type ReadSink, readSinks, signedForServers } from './sinks.ts'
 
 interface Flags extends ConnectionFlags {

@@ -36,17 +36,17 @@ export async function isVerified(
   }
 }
 
-/** HTTP status that the place answers to who presents this certificate; undefined: none. The server is not looked at. */
+/** HTTP status that the place answers to who presents this certificate, or none; undefined: no answer. The server is not looked at. */
 export async function statusFor(
   { host, port }: Place,
   path: string,
-  { certificate, key }: KeyPair,
+  pair: KeyPair | undefined,
   clock: Clock,
 ): Promise<number | undefined> {
   const transport = connectUndici({
     server: urlOf({ host, port }),
     insecureSkipTlsVerify: true,
-    clientCertificate: { certificate, key },
+    ...(pair && { clientCertificate: pair }),
   })
   try {
     const answer = transport.request({ method: 'GET', url: path, headers: {} })

@@ -101,7 +101,7 @@ export function trustSinks({ reader, disk, paths, writers }: SinkParts): TrustSi
 /** What is there: a bundle counts only where every copy says exactly what it says. */
 export async function sinkFacts(
   sink: TrustSink,
-  { sinks, bundle }: RoleState,
+  { sinks, bundle }: Pick<RoleState, 'sinks' | 'bundle'>,
   bundles: ReadonlyMap<number, { anchors: readonly number[] }>,
   cas: CaStore,
 ): Promise<SinkFacts> {

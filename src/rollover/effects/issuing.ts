@@ -63,7 +63,7 @@ export function waitingForRenewal({ plan, seen, desired, jury }: Situation): str
 export function reconnecting({ plan, seen, desired }: Situation): Effect[] {
   const { renew } = desired
   if (renew === undefined || (seen.leaves.holders.get(renew) ?? []).length > 0) return []
-  const used = seen.leaves.lastUsed.get(renew)
-  const lately = used !== undefined && seen.now - used < plan.policy.timings.quiet
+  const used = Math.max(Number.NEGATIVE_INFINITY, ...(seen.leaves.lastUsed.get(renew)?.values() ?? []))
+  const lately = seen.now - used < plan.policy.timings.quiet
   return lately ? [{ kind: 'close-connections', authority: renew }] : []
 }

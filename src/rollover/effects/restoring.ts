@@ -10,8 +10,11 @@ export function isRestoring(effect: Effect, seen: Observations): boolean {
   switch (effect.kind) {
     case 'present': {
       const presents = seen.servers.find(({ id }) => id === effect.server)?.presents
+      // The bridged chain of another CA is a step on, whatever form the chain has that is shown now.
+      const back = effect.mode === 'old' || effect.authority === presents?.authority
       return (
         presents !== undefined &&
+        back &&
         !isPresented(presents, effect) &&
         progress[effect.mode] < progress[presents.mode]
       )

@@ -29,6 +29,7 @@ export type BlockerCode =
   | 'SubjectNotUnique'
   | 'StaleObservations'
   | 'StateMismatch'
+  | 'StepAwaited'
   | 'TrustFailure'
   | 'Unproven'
   | 'WaveFailures'

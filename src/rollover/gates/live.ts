@@ -26,13 +26,11 @@ export function liveGate(plan: Plan, observations: Observations, authority: numb
     const message = 'is younger than the longest certificate; wait, or acknowledge that nothing is missing'
     blockers.push({ code: 'LedgerIncomplete', about: 'ledger', message })
   }
-  const used = leaves.lastUsed.get(authority)
-  const quiet = used === undefined || (now - used >= plan.policy.timings.quiet && !disputed)
-  if (!quiet)
-    blockers.push({
-      code: 'OldChainInUse',
-      about: 'servers',
-      message: `saw a chain of CA ${authority} lately`,
-    })
-  return gate('LIVE', holders.length + servers.length + 1, blockers)
+  const users = [...(leaves.lastUsed.get(authority) ?? [])].filter(([user, used]) => {
+    // Who is left behind goes on until it is refused.
+    return !excluded.has(user) && (disputed || now - used < plan.policy.timings.quiet)
+  })
+  for (const [about] of users)
+    blockers.push({ code: 'OldChainInUse', about, message: `has used a chain of CA ${authority} lately` })
+  return gate('LIVE', holders.length + servers.length + 1 + users.length, blockers)
 }

@@ -1,0 +1,358 @@
+/** Carries a rotation out on a cluster that is not ours: by its API, by hooks of its operator, by handshakes. */
+import { isStatus } from '../../kube/client.ts'
+import type { ControllerAdapter } from '../../rollover/controller.ts'
+import type { Order } from '../../rollover/effects/effect.ts'
+import type { ConsumerFacts } from '../../rollover/observations.ts'
+import type { Plan } from '../../rollover/plan.ts'
+import type { NodeOrder } from '../../trust/node-orders.ts'
+import type { CaStore } from '../rollover/ca-store.ts'
+import { OrderBook } from '../rollover/order-book.ts'
+import { holdCeremony } from '../rollover/signed-bundles.ts'
+import type { TrustSink } from '../rollover/trust-sinks.ts'
+import { ApiServerTrials } from './api-servers.ts'
+import { type GenericControl, leaderNow } from './generic-control.ts'
+import { bundlesOf, type FactParts, type Facts, gatherFacts } from './generic-facts.ts'
+import type { GenericState } from './generic-state.ts'
+import { bundleFile, chainFiles, type HandedFiles } from './handed-files.ts'
+import { type HookCommand, runHook } from './hook.ts'
+import { renewKubeconfig } from './kubeconfig-leaf.ts'
+import { NodeDials } from './node-dials.ts'
+import type { ManagedRole, ServerHookName } from './rollover-file.ts'
+import { type SinkDoors, sinkOf, standardSinks } from './sinks.ts'
+import { emptySnapshot, type Snapshot, takeSnapshot } from './snapshot.ts'
+
+type Fence = Pick<Order, 'token' | 'sequence'>
+
+export class GenericAdapter implements ControllerAdapter {
+  readonly #control: GenericControl
+  readonly #role: ManagedRole
+  readonly #cas: CaStore
+  readonly #servers: ReadonlyMap<string, ApiServerTrials>
+  readonly #nodes: NodeDials
+  readonly #book: OrderBook
+  readonly #awaited = new Map<string, string>()
+  readonly #failures = new Map<string, number>()
+  #snapshot: Snapshot = emptySnapshot
+  #sinks: readonly TrustSink[] = []
+  #consumers: readonly ConsumerFacts[] = []
+
+  constructor(control: GenericControl, role: ManagedRole, cas: CaStore) {
+    this.#control = control
+    this.#role = role
+    this.#cas = cas
+    this.#servers = new Map(
+      control.file.apiServers.map(server => [
+        server.name,
+        new ApiServerTrials(server, { ...control, cas, role }),
+      ]),
+    )
+    this.#nodes = new NodeDials({ ...control, cas })
+    this.#book = new OrderBook({ ...control, reader: this.#reader }, role)
+  }
+
+  async gather(plan: Plan): Promise<Facts> {
+    await this.#look()
+    const leader = await leaderNow(this.#control)
+    const facts = await gatherFacts(plan, leader, this.#parts())
+    await this.#notePublication(facts, leader.token, plan.sequence)
+    this.#awaited.clear()
+    this.#consumers = facts.consumers
+    return facts
+  }
+
+  /** As gathered last. */
+  get consumers(): readonly ConsumerFacts[] {
+    return this.#consumers
+  }
+
+  /** As read last. */
+  get snapshot(): Snapshot {
+    return this.#snapshot
+  }
+
+  async carryOut(order: Order): Promise<void> {
+    const { effect } = order
+    const role = this.#role
+    switch (effect.kind) {
+      case 'create-authority':
+        return this.#cas.create(role, effect.authority)
+      case 'cross-sign':
+        return this.#cas.crossSign(role, effect.subject, effect.issuer)
+      case 'publish-bundle':
+        return this.#publish(effect.sink, effect.generation, order)
+      case 'load-bundle':
+        return this.#tell(effect.consumer, { kind: 'load-bundle', generation: effect.generation })
+      case 'restart':
+        return this.#tell(effect.consumer, { kind: 'restart-kubelet', notBefore: effect.notBefore })
+      case 'present':
+        return this.#present(effect, order)
+      case 'client-trust':
+        return this.#clientTrust(effect, order)
+      case 'sign-with': {
+        const { authority, mode } = effect
+        return this.#change(order, () => ({ sign: { mode, ...(authority !== undefined && { authority }) } }))
+      }
+      case 'renew':
+        return this.#renew(effect.holder, effect.notBefore)
+      case 'probe':
+      case 'probe-refusal':
+      case 'try-refusal':
+      case 'try-canary':
+        // Whoever can be tried is tried with each gathering; others prove by reports, restarts or people.
+        return
+      case 'close-connections':
+        // Of API servers that are not ours none can be closed from here: nodes close theirs when they renew.
+        return
+      case 'freeze-approval':
+      case 'retire-key':
+        // Nothing signs while the pointer is empty; keys are kept.
+        return
+    }
+  }
+
+  async ceremony({ from, to, reason }: Plan): Promise<void> {
+    const { clock, roots, client } = this.#control
+    await this.#look()
+    // 3.8 E1: without a CA that is trusted in advance one is made, and crossed with none, since the thief could sign too.
+    if (reason === 'Compromise') await this.#cas.create(this.#role, to)
+    if (!this.#cas.authority(this.#role, to)) return
+    const { bundle } = this.#state()
+    const known = [...bundlesOf(this.#parts()).values()].filter(({ generation }) => generation > bundle)
+    if (known.some(({ anchors }) => anchors.includes(to) && anchors.includes(from))) return
+    const parts = { client, reader: this.#snapshot, roots, cas: this.#cas, now: clock.now() }
+    await holdCeremony(this.#role, [from, to], parts)
+  }
+
+  async finish({ fencing: token, sequence }: Plan): Promise<void> {
+    await this.#book.send({ token, sequence })
+  }
+
+  async #look(): Promise<void> {
+    const { client, trust, file } = this.#control
+    const [snapshot] = await Promise.all([takeSnapshot(client), trust.follow()])
+    this.#snapshot = snapshot
+    const doors = this.#sinkDoors()
+    const all = [...standardSinks(doors), ...file.sinks.map(entry => sinkOf(entry, doors))]
+    this.#sinks = all.filter(({ role }) => role === this.#role).map(readOnce)
+  }
+
+  #state(): GenericState {
+    const state = this.#control.trust.role(this.#role)
+    if (!state) throw new RangeError('the state of the rollover was not read yet')
+    return state
+  }
+
+  #parts(): FactParts {
+    return {
+      control: this.#control,
+      role: this.#role,
+      cas: this.#cas,
+      state: this.#state(),
+      snapshot: this.#snapshot,
+      servers: this.#servers,
+      nodes: this.#nodes,
+      sinks: this.#sinks,
+      awaited: this.#awaited,
+    }
+  }
+
+  readonly #reader: Snapshot = {
+    get: (...args) => this.#snapshot.get(...args),
+    list: (...args) => this.#snapshot.list(...args),
+    generation: () => 0,
+  }
+
+  #sinkDoors(): SinkDoors {
+    const { client, disk, file } = this.#control
+    return {
+      client,
+      disk,
+      now: () => this.#snapshot,
+      publishRootCa: file.publishRootCa,
+      run: (name, hook, variables) => this.#hook(name, hook, variables),
+      bundleFile: (name, pem) => bundleFile(name, pem, this.#handed()),
+    }
+  }
+
+  #handed(): HandedFiles {
+    return { ...this.#control, directory: this.#control.file.directory, cas: this.#cas }
+  }
+
+  #change(fence: Fence, change: (state: GenericState) => Partial<GenericState>): Promise<void> {
+    return this.#control.trust.change(this.#role, { token: fence.token, sequence: fence.sequence }, change)
+  }
+
+  async #publish(id: string, generation: number, order: Fence): Promise<void> {
+    const { clock, trust, file } = this.#control
+    const sink = this.#sinks.find(one => one.id === id)
+    const pem = bundlesOf(this.#parts()).get(generation)?.pem
+    if (!sink || pem === undefined) return
+    if (this.#role === 'apiserver-serving' && file.publishRootCa) trust.publish(pem)
+    const stands = await sink.read().then(
+      copies => copies.every(copy => copy === pem),
+      () => false, // what cannot be read is written anew
+    )
+    if (this.#state().sinks[id] !== generation || !stands)
+      await this.#change(order, ({ sinks, writtenAt, restarted: { [id]: _, ...restarted }, bundle }) => ({
+        sinks: { ...sinks, [id]: generation },
+        writtenAt: { ...writtenAt, [id]: clock.now() },
+        restarted,
+        bundle: Math.max(bundle, generation),
+      }))
+    if (!stands) await sink.write(pem)
+    await this.#restartReader(id, generation, order)
+  }
+
+  /** Who reads the file once: the hook starts it anew. What waits for a human, the place itself says. */
+  async #restartReader(id: string, generation: number, order: Fence): Promise<void> {
+    const entry = this.#control.file.sinks.find(({ name }) => name === id)
+    if (entry?.kind !== 'file' || entry.restart === undefined || entry.restart === 'wait') return
+    if ((this.#state().restarted[id] ?? 1) >= generation) return
+    await this.#run(
+      `hook restart of ${id}`,
+      entry.restart,
+      { ROLLCALL_SINK: id, ROLLCALL_FILE: entry.path },
+      order,
+    )
+    await this.#change(order, ({ restarted }) => ({ restarted: { ...restarted, [id]: generation } }))
+  }
+
+  async #present(
+    { server, authority, mode }: Extract<Order['effect'], { kind: 'present' }>,
+    order: Fence,
+  ): Promise<void> {
+    const shown = await this.#servers.get(server)?.presented()
+    // The names that the new certificate has to have are those that the server has now.
+    if (!shown) throw new RangeError(`${server} shows no certificate of a CA that is known here`)
+    const { certificate, key } = await chainFiles(server, shown, { authority, mode }, this.#handed())
+    const variables = {
+      ROLLCALL_AUTHORITY: `${authority}`,
+      ROLLCALL_MODE: mode,
+      ROLLCALL_CERTIFICATE: certificate,
+      ROLLCALL_KEY: key,
+    }
+    const step = `have ${server} present ${certificate}, whose key is ${key}`
+    await this.#serverHook('present', server, variables, step, order)
+  }
+
+  async #clientTrust(
+    { server, generation }: Extract<Order['effect'], { kind: 'client-trust' }>,
+    order: Fence,
+  ): Promise<void> {
+    const pem = bundlesOf(this.#parts()).get(generation)?.pem
+    if (pem === undefined) return
+    const bundle = await bundleFile(`client-${generation}`, pem, this.#handed())
+    if (this.#state().judgesBy[server] !== generation)
+      await this.#change(order, ({ judgesBy }) => ({ judgesBy: { ...judgesBy, [server]: generation } }))
+    const variables = { ROLLCALL_GENERATION: `${generation}`, ROLLCALL_BUNDLE: bundle }
+    const step = `have ${server} judge clients by ${bundle}`
+    await this.#serverHook('clientTrust', server, variables, step, order)
+  }
+
+  async #serverHook(
+    name: ServerHookName,
+    server: string,
+    variables: Readonly<Record<string, string>>,
+    step: string,
+    order: Fence,
+  ): Promise<void> {
+    const hook = this.#control.file.hooks[name]
+    const about = `${name} of ${server}`
+    if (hook === 'wait') {
+      this.#awaited.set(about, step)
+      return
+    }
+    await this.#run(`hook ${about}`, hook, { ROLLCALL_SERVER: server, ...variables }, order)
+    this.#servers.get(server)?.forget()
+  }
+
+  /** One that failed too often at this step is left to people, who are told. */
+  async #run(
+    about: string,
+    hook: HookCommand,
+    variables: Readonly<Record<string, string>>,
+    order: Fence,
+  ): Promise<void> {
+    const { failed } = this.#state()
+    if (failed.some(one => one.about === about && one.sequence >= order.sequence)) return
+    const key = `${about} ${order.sequence}`
+    try {
+      const fence = { ROLLCALL_TOKEN: `${order.token}`, ROLLCALL_SEQUENCE: `${order.sequence}` }
+      await this.#hook(about, hook, { ...variables, ...fence })
+      this.#failures.delete(key)
+    } catch (error) {
+      const times = (this.#failures.get(key) ?? 0) + 1
+      this.#failures.set(key, times)
+      if (times >= hook.attempts) {
+        const told = error instanceof Error ? error.message : String(error)
+        const message = told.startsWith(`${about} `) ? told.slice(about.length + 1) : told
+        const entry = { about, message, sequence: order.sequence }
+        await this.#change(order, state => ({
+          failed: [...state.failed.filter(one => one.about !== about), entry],
+        }))
+      }
+      throw error
+    }
+  }
+
+  #hook(name: string, hook: HookCommand, variables: Readonly<Record<string, string>>): Promise<string> {
+    const { file, spawn, clock } = this.#control
+    const role = { ROLLCALL_ROLE: this.#role }
+    return runHook(name, hook, { ...role, ...variables }, { spawn, clock, directory: file.directory })
+  }
+
+  async #renew(holder: string, notBefore: number): Promise<void> {
+    const { trust, file, disk, clock, random } = this.#control
+    const ca = trust.signing(this.#role)
+    if (!ca) return
+    const kubeconfig = /^kubeconfig\/(.+)$/.exec(holder)?.[1]
+    const entry = file.sinks.find(({ name }) => name === kubeconfig)
+    if (entry?.kind === 'kubeconfig') return renewKubeconfig(entry.path, ca, { disk, clock, random })
+    const { subjectKeyIdentifier } = ca.certificate
+    const node = nodeOf(holder)
+    if (node === undefined || !subjectKeyIdentifier) return
+    this.#book.add(node, {
+      kind: 'renew',
+      issuer: Buffer.from(subjectKeyIdentifier).toString('hex'),
+      notBefore,
+    })
+  }
+
+  #tell(consumer: string, order: NodeOrder): void {
+    const node = nodeOf(consumer)
+    if (node !== undefined) this.#book.add(node, order)
+  }
+
+  /** From when on a pod that is started mounts the bundle: as soon as every place that pods mount was read back with it. */
+  async #notePublication({ sinks, now }: Facts, token: number, sequence: number): Promise<void> {
+    if (this.#role !== 'apiserver-serving') return
+    const { bundle, publishedAt } = this.#state()
+    const published = sinks.filter(({ seed }) => !seed).every(({ generation }) => generation >= bundle)
+    if (published === (publishedAt !== undefined)) return
+    const at = published ? now : undefined
+    await this.#change({ token, sequence }, () => ({ publishedAt: at })).catch(error => {
+      // Who wrote in between is read at the next turn.
+      if (!isStatus(error, 'Conflict')) throw error
+    })
+  }
+}
+
+function readOnce(sink: TrustSink): TrustSink {
+  let known: Promise<readonly string[]> | undefined
+  return {
+    ...sink,
+    read() {
+      known ??= sink.read()
+      return known
+    },
+    write(pem) {
+      known = undefined
+      return sink.write(pem)
+    },
+  }
+}
+
+/** Ids of consumers and holders on nodes are `agent/NAME` and `kubelet/NAME`. */
+function nodeOf(id: string): string | undefined {
+  return /^(?:agent|kubelet)\/(.+)$/.exec(id)?.[1]
+}

@@ -1,0 +1,86 @@
+/** The controller's own way to the API, made anew when its kubeconfig, CA file or certificate changes (P8: itself first). */
+import { isDeepStrictEqual } from 'node:util'
+import { Secret } from '../../keys/secret.ts'
+import type { ApiRequest, Connect, ConnectionConfig, Transport } from '../../kube/transport.ts'
+import type { Clock } from '../../ports.ts'
+
+export interface OwnConnectionOptions {
+  /** As the files say now. */
+  read(): Promise<ConnectionConfig>
+  connect: Connect
+  clock: Clock
+}
+
+export interface OwnConnection extends Transport {
+  /** PEM of the CAs that the connection in use trusts. */
+  trusts(): string
+  /** PEM of the client certificate that the connection in use presents; undefined: none. */
+  presents(): string | undefined
+}
+
+/** Milliseconds between two looks at the files; a look takes place when something is asked. */
+const lookEvery = 1000
+
+/** Rejects where the files cannot be used at the start; later the last good ones stay in use. */
+export async function openOwnConnection({
+  read,
+  connect,
+  clock,
+}: OwnConnectionOptions): Promise<OwnConnection> {
+  let config = await read()
+  let inUse: InUse = { transport: connect(config), asked: 0 }
+  let looked = clock.monotonic()
+  let looking: Promise<void> | undefined
+
+  async function look(): Promise<void> {
+    looked = clock.monotonic()
+    const next = await read().catch(() => config) // half written, or gone for a moment
+    if (isDeepStrictEqual(comparable(next), comparable(config))) return
+    const former = inUse
+    config = next
+    inUse = { transport: connect(next), asked: 0 }
+    former.replaced = true
+    closeWhenDone(former)
+  }
+
+  return {
+    async request(request: ApiRequest) {
+      if (clock.monotonic() - looked >= lookEvery) looking ??= look().finally(() => (looking = undefined))
+      await looking
+      const used = inUse
+      used.asked += 1
+      try {
+        return await used.transport.request(request)
+      } finally {
+        used.asked -= 1
+        closeWhenDone(used)
+      }
+    },
+    closeConnections: () => inUse.transport.closeConnections(),
+    trusts: () => config.certificateAuthority ?? '',
+    presents: () => config.clientCertificate?.certificate,
+  }
+}
+
+interface InUse {
+  transport: Transport
+  /** Requests without an answer. */
+  asked: number
+  replaced?: true
+}
+
+/** What was asked is answered first; then watches end, and begin again with what is trusted now. */
+function closeWhenDone({ transport, asked, replaced }: InUse): void {
+  if (replaced && asked === 0) transport.closeConnections()
+}
+
+/** What a connection is made of; a token that is asked for anew each time is none of it. */
+function comparable(config: ConnectionConfig): unknown {
+  return Object.entries(config).flatMap(([name, value]) => {
+    if (typeof value === 'function') return []
+    if (value instanceof Secret) return [[name, value.reveal()]]
+    if (name === 'clientCertificate' && config.clientCertificate)
+      return [[name, config.clientCertificate.certificate, config.clientCertificate.key.reveal()]]
+    return [[name, value]]
+  })
+}
