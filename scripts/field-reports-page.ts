@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { allChecks } from '../src/doctor/all-checks.ts'
 import { fieldReportsPage } from '../src/doctor/field-reports/field-reports-page.ts'
 import { reportSections } from '../src/doctor/field-reports/report-sections.ts'
+import { numberedTests } from '../src/testing/numbered-tests.ts'
 
 const page = new URL('../docs/reference/field-reports.md', import.meta.url)
-writeFileSync(page, fieldReportsPage(reportSections, allChecks))
+writeFileSync(page, fieldReportsPage(reportSections, allChecks, numberedTests()))

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { generateSigner } from '../keys/private-key.ts'
+import { selfSignedCa } from '../keys/self-signed.ts'
 import { parseKubeconfig, selectContext } from '../kube/kubeconfig.ts'
 import { resources } from '../kube/types.ts'
+import { seededRandom } from '../testing/seeded-random.ts'
 import { parseCertificatesPem } from '../x509/certificate.ts'
 import { formatIp } from '../x509/ip.ts'
 import { decodePem } from '../x509/pem.ts'
-import { kubeconfigPath, onNode, second, token } from './testing/simulated-node.ts'
+import { kubeconfigPath, onNode, second, server, token } from './testing/simulated-node.ts'
 
 test(
   'K-72: report 31: other addresses are published and the serving certificate follows',
@@ -60,6 +63,31 @@ test(
     )
     await pass(3 * second)
     assert.equal((await node()).status?.conditions?.find(({ type }) => type === 'Ready')?.status, 'True')
+  }),
+)
+
+test(
+  'report 23: a PKI that was made anew knows neither the node nor its CA; a new bootstrap kubeconfig brings it back',
+  onNode(async ({ cluster, machine, pass, lease }) => {
+    await cluster.start()
+    await machine.writeBootstrap()
+    const agent = await machine.start()
+    const before = agent.status().client.serial
+    const { clientCertificate } = machine.connections.findLast(config => config.clientCertificate) ?? {}
+    machine.refuse = clientCertificate?.certificate ?? assert.fail('it has no certificate')
+    const signer = generateSigner('Ed25519', seededRandom(23))
+    const now = cluster.clock.now()
+    machine.servesWith = await selfSignedCa({
+      ...{ commonName: 'kubernetes', signer, random: seededRandom(24) },
+      ...{ notBefore: now, notAfter: now + 3_600_000 },
+    })
+    await pass(60 * second)
+    assert.equal(agent.status().client.serial, before, 'nobody knows it, and it stays')
+    await machine.writeBootstrap(token, server, machine.servesWith)
+    await pass(90 * second)
+    const { state, serial } = agent.status().client
+    assert.deepEqual([state, serial === before], ['Valid', false])
+    assert.ok(Date.parse((await lease()).spec?.renewTime ?? '') > cluster.clock.now() - 15 * second)
   }),
 )
 

@@ -124,7 +124,7 @@ test(
 )
 
 test(
-  'without rotateCertificates nothing is renewed before it lapses, and then the node comes back',
+  'report 27: without rotateCertificates nothing is renewed before it lapses, and then the node comes back',
   onNode(async ({ cluster, machine, pass }) => {
     await cluster.start(shortLived)
     await machine.writeBootstrap()

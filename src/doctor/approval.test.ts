@@ -9,7 +9,7 @@ import { onFleet, onQuietCluster } from './testing/examined-cluster.ts'
 import { foundIds, later, lonelyNode, minute, ownRequest } from './testing/lonely-node.ts'
 
 test(
-  'C01: the first request of a node, with the binding of another group',
+  'C01: report 39: the first request of a node, with the binding of another group',
   onQuietCluster(async cluster => {
     await lonelyNode(cluster)
     await cluster.admin.delete(resources.clusterRoleBindings, { name: 'kubeadm:node-autoapprove-bootstrap' })
@@ -22,7 +22,7 @@ test(
 )
 
 test(
-  'C02: a renewal that no role allows',
+  'C02: report 39: a renewal that no role allows',
   onQuietCluster(async cluster => {
     await lonelyNode(cluster)
     await cluster.admin.delete(resources.clusterRoleBindings, {
@@ -137,7 +137,7 @@ test(
 )
 
 test(
-  'C08: a serving request by a user that is not the node',
+  'C08: report 44: a serving request by a user that is not the node',
   onQuietCluster(async cluster => {
     await lonelyNode(cluster)
     await cluster.grant('test', [

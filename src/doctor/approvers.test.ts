@@ -58,7 +58,7 @@ test(
 )
 
 test(
-  'C14: an approver that may update approvals, and approve for no signer',
+  'C14: report 46: an approver that may update approvals, and approve for no signer',
   onQuietCluster(async cluster => {
     await lonelyNode(cluster)
     // Nobody else may approve.

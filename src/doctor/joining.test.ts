@@ -118,7 +118,7 @@ test(
 )
 
 test(
-  'B01, C01, C02: bindings of kubeadm that are missing',
+  'B01, C01, C02: report 36, report 38: bindings of kubeadm that are missing',
   onFleet(async cluster => {
     const remove = (name: string) => cluster.admin.delete(resources.clusterRoleBindings, { name })
     await remove('kubeadm:kubelet-bootstrap')

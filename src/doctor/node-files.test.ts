@@ -185,7 +185,7 @@ test(
 )
 
 test(
-  'I02: a CA in the kubeconfig that the API server does not chain to',
+  'I02: report 23: a CA in the kubeconfig that the API server does not chain to',
   onNode(async node => {
     const other = await signingAuthority(node.cluster.clock.now(), 84)
     const file = node.path('kubelet-client-current.pem')
@@ -243,7 +243,7 @@ test(
 )
 
 test(
-  'E17: a kubelet that does not rotate',
+  'E17: report 27: a kubelet that does not rotate',
   onNode(async node => {
     await writeFile(
       node.path('config.yaml'),

@@ -49,7 +49,7 @@ async function whileSigning({ cluster }: NodeUnderTest, work: () => Promise<void
 }
 
 test(
-  'A02: a token of that id lives, with another secret; it is shown nowhere',
+  'A02: report 34: a token of that id lives, with another secret; it is shown nowhere',
   onNode(async node => {
     await node.bootstrapWith('abcdef.wrongwrongwrongw')
     await whileSigning(node, async () => {
@@ -180,7 +180,7 @@ test(
 )
 
 test(
-  'B03: the kubelet was given another name than its certificate is for',
+  'B03: report 41: the kubelet was given another name than its certificate is for',
   onNode(async node => {
     const settings = 'rotateCertificates: true\nserverTLSBootstrap: true\n'
     await writeFile(node.path('config.yaml'), kubeletConfig(settings))
@@ -236,7 +236,7 @@ test(
 )
 
 test(
-  'G08: a client CA file that is stale, or not there',
+  'G08: report 94: a client CA file that is stale, or not there',
   onNode(async node => {
     const settings = (file: string) =>
       kubeletConfig(

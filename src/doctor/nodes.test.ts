@@ -66,7 +66,7 @@ test(
 )
 
 test(
-  "E13: a node's clock that is ahead",
+  "E13: report 14: a node's clock that is ahead",
   onFleet(async cluster => {
     const target = { name: 'worker-2', namespace: 'kube-node-lease' }
     const spec = { renewTime: formatMicroTime(cluster.clock.now() + 3 * minute) }
@@ -77,7 +77,7 @@ test(
 )
 
 test(
-  'E14: a client certificate of a CA that the API trusts no more',
+  'E14: report 23: a client certificate of a CA that the API trusts no more',
   onFleet(async cluster => {
     const name = 'extension-apiserver-authentication'
     const trust = (pem: string): ConfigMap => ({

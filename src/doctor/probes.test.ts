@@ -135,7 +135,7 @@ test(
 )
 
 test(
-  'G05: a certificate without the address that is dialled',
+  'G05: report 90: a certificate without the address that is dialled',
   onFleet(async cluster => {
     await whileServing(cluster, plain(await serving(cluster, { ips: ['10.0.0.1'] })), async () => {
       const { findings } = await cluster.finds('G05', [], { probe: true })

@@ -80,16 +80,18 @@ function createMachine(cluster: ControlledCluster) {
     disk,
     log,
     api: server as string | undefined,
-    /** The API answers 401 to the node's certificate. */
-    refuse: false,
+    /** The API answers 401 to the node's certificate; a text: to this one alone. */
+    refuse: false as boolean | string,
+    /** PEM of the CA that the API serves with. */
+    servesWith: cluster.ca.pem,
     connections: [] as Parameters<Connect>[0][],
     requests: [] as string[],
     served: undefined as ServingOptions | undefined,
-    async writeBootstrap(bearer = token, at = server) {
+    async writeBootstrap(bearer = token, at = server, certificateAuthority = cluster.ca.pem) {
       await disk.makeDirectory('/etc/kubernetes', 0o755)
       const fields = {
         server: at,
-        certificateAuthority: { pem: cluster.ca.pem },
+        certificateAuthority: { pem: certificateAuthority },
         user: { token: new Secret(bearer) },
       }
       await disk.write(bootstrapKubeconfigPath, encodeKubeconfig(fields).reveal(), { mode: 0o600 })
@@ -140,7 +142,10 @@ function createMachine(cluster: ControlledCluster) {
         made.requests.push(`${request.method} ${request.url.split('?')[0]}`)
         if (made.api !== config.server)
           throw new RollcallError('API_UNREACHABLE', `${config.server} is silent`)
-        if (made.refuse && config.clientCertificate) return refusal(401, 'Unauthorized')
+        if (config.certificateAuthority?.trim() !== made.servesWith.trim())
+          throw new RollcallError('API_UNREACHABLE', `${config.server}: unable to verify the certificate`)
+        const shown = config.clientCertificate?.certificate
+        if (shown && (made.refuse === true || made.refuse === shown)) return refusal(401, 'Unauthorized')
         return through.request(request)
       },
     }

@@ -2,8 +2,15 @@
 import type { Check } from '../check.ts'
 import { idsOf, type ReportSection } from './report-section.ts'
 
+/** By number: the files with a test whose name begins with it. */
+export type NumberedTests = ReadonlyMap<number, readonly string[]>
+
 /** The page, Markdown. */
-export function fieldReportsPage(sections: readonly ReportSection[], checks: readonly Check[]): string {
+export function fieldReportsPage(
+  sections: readonly ReportSection[],
+  checks: readonly Check[],
+  tests: NumberedTests,
+): string {
   const elsewhere = sections.flatMap(({ heldElsewhere = [] }) =>
     heldElsewhere.map(
       ({ reports, seen, by }) => `| ${reports.map(linked).join(', ')} | ${seen} | \`${by}\` |`,
@@ -14,7 +21,7 @@ export function fieldReportsPage(sections: readonly ReportSection[], checks: rea
 
 Public reports of node certificates that failed. Each diagnosis has a test that makes its fault and finds this id.
 
-${sections.map(section => sectionText(section, checks)).join('')}## Held by another part
+${sections.map(section => sectionText(section, checks)).join('')}${numbersText(sections, tests)}## Held by another part
 Reports that are about the tool itself, not about a cluster: no diagnosis finds them, and a test holds that Rollcall has no
 such fault.
 
@@ -38,6 +45,27 @@ function sectionText({ title, reports, untracked = [] }: ReportSection, checks: 
 | report | what was seen | found by |
 |---|---|---|
 ${rows.join('\n')}
+
+`
+}
+
+/** What a node of ours does about those that concern it. */
+function numbersText(sections: readonly ReportSection[], tests: NumberedTests): string {
+  const rows = sections
+    .flatMap(({ reports, heldElsewhere = [] }) => [...reports, ...heldElsewhere])
+    .flatMap(({ numbers = [], seen }) => numbers.map(number => ({ number, seen })))
+    .sort((a, b) => a.number - b.number)
+  const once = [...Map.groupBy(rows, ({ number }) => number)]
+  const lines = once.map(([number, same]) => {
+    const files = (tests.get(number) ?? []).map(file => `\`${file}\``).join('<br>')
+    return `| ${number} | ${same.map(({ seen }) => seen).join('; ')} | ${files} |`
+  })
+  return `## What a node does about it
+Those that concern a node have a number, with which the names of tests begin: \`report 17: …\`.
+
+| number | what was seen | tests |
+|---|---|---|
+${lines.join('\n')}
 
 `
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { numberedTests } from '../../testing/numbered-tests.ts'
 import { allChecks } from '../all-checks.ts'
 import { fieldReportsPage } from './field-reports-page.ts'
 import { idsOf } from './report-section.ts'
@@ -38,11 +39,19 @@ test('what no diagnosis finds is held by a test that there is', () => {
   }
 })
 
+test('each report that concerns a node is a test by its number, and each number in a test is a report', () => {
+  const numbers = new Set([...fieldReports, ...heldElsewhere].flatMap(({ numbers = [] }) => numbers))
+  assert.deepEqual(
+    [...numberedTests().keys()].sort((a, b) => a - b),
+    [...numbers].sort((a, b) => a - b),
+  )
+})
+
 test('docs/reference/field-reports.md is what scripts/field-reports-page.ts writes', () => {
   const page = readFileSync(new URL('../../../docs/reference/field-reports.md', import.meta.url), 'utf8')
   assert.equal(
     page,
-    fieldReportsPage(reportSections, allChecks),
+    fieldReportsPage(reportSections, allChecks, numberedTests()),
     'node scripts/run24.mjs scripts/field-reports-page.ts',
   )
 })

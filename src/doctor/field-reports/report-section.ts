@@ -1,6 +1,8 @@
 import type { Check } from '../check.ts'
 
 export interface FieldReport {
+  /** What tests of a node's part call them: `report 17: …`. Absent: no node of ours is about it. */
+  numbers?: readonly number[]
   /** `owner/repository#number`; several of the same fault. */
   reports: readonly string[]
   /** What was seen. */
@@ -18,6 +20,7 @@ export interface UntrackedReport {
 
 /** Reports that no diagnosis finds, since the part of Rollcall that they are about has no such fault: held by a test. */
 export interface HeldElsewhere {
+  numbers?: readonly number[]
   reports: readonly string[]
   seen: string
   /** The test's file. */
