@@ -1,5 +1,6 @@
 /** What is to be said of each check: docs/reference/doctor (scripts/doctor-pages.ts writes it), and `doctor explain`. */
 import type { Check } from './check.ts'
+import { proofOf } from './proofs.ts'
 
 /** How a page is written. */
 export interface PageStyle {
@@ -77,7 +78,8 @@ const madeFrom = '<!-- Made from src/doctor/checks by scripts/doctor-pages.ts; c
 /** The list of all pages. */
 function checkIndex(checks: readonly Check[]): string {
   const rows = checks.map(
-    ({ meta: { id, severity, failureTitle } }) => `| [${id}](${id}.md) | ${severity} | ${failureTitle} |`,
+    ({ meta: { id, severity, failureTitle } }) =>
+      `| [${id}](${id}.md) | ${severity} | ${failureTitle} | ${proofOf(id)} |`,
   )
   return `${madeFrom}# What \`rollcall doctor\` can find
 
@@ -88,8 +90,12 @@ Critical: nodes or clients are cut off, or somebody holds what he must not. Warn
 is broken, and it does not count: exit code 3 means that something critical or a warning was found, 4 that nothing was and not
 everything could be looked at, 0 that all is well.
 
-| id | severity | what is wrong |
-|---|---|---|
+Each has a test that makes its fault and finds this id and nothing louder: in a real \`rollcall up\`
+(\`test/doctor-on-up.test.ts\`), against its API in the process of the test (\`src/doctor/*.test.ts\`), or, where neither can
+have the fault, by recorded facts.
+
+| id | severity | what is wrong | fault made in |
+|---|---|---|---|
 ${rows.join('\n')}
 `
 }

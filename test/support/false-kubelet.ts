@@ -59,6 +59,7 @@ export async function falseKubelet(
   pair: KeyPair | undefined,
   handler: Handler,
   host = '127.0.8.1',
+  port = 0,
 ): Promise<FalseKubelet> {
   if (!pair) {
     // The node's own server, before its certificate has been issued.
@@ -74,7 +75,7 @@ export async function falseKubelet(
     { cert: pair.certificate, key: pair.key.reveal(), requestCert: true, rejectUnauthorized: false },
     handler,
   )
-  return listening(server, host)
+  return listening(server, host, port)
 }
 
 /** One that speaks no TLS. */
@@ -84,6 +85,7 @@ export const plainKubelet = (handler: Handler): Promise<FalseKubelet> =>
 async function listening(
   server: Server | ReturnType<typeof createPlain>,
   host: string,
+  port = 0,
 ): Promise<FalseKubelet> {
   const sockets = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
@@ -91,7 +93,7 @@ async function listening(
     socket.on('error', () => {})
     socket.once('close', () => sockets.delete(socket))
   })
-  await new Promise<void>(resolve => server.listen(0, host, resolve))
+  await new Promise<void>(resolve => server.listen(port, host, resolve))
   return {
     port: (server.address() as AddressInfo).port,
     ...(server instanceof Server && { server }),
