@@ -32,7 +32,7 @@ export function problemsOf(root: string): string[] {
       .filter(rule => !(rule in rules))
       .map(rule => `${rule} is in a test, but no rule has the number`),
     ...Object.keys(rules)
-      .filter(rule => /^[ATW]/.test(rule) && !proven.has(rule) && !(rule in notProven))
+      .filter(rule => /^[AHKTW]/.test(rule) && !proven.has(rule) && !(rule in notProven))
       .map(rule => `${rule} is neither proven by a test nor among the rules that are not`),
     ...Object.keys(notProven)
       .filter(rule => proven.has(rule))

@@ -7,7 +7,7 @@ import { page, problemsOf, render } from '../scripts/kubernetes-rules.ts'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const advice = 'run: node scripts/kubernetes-rules.ts (on Node 24)'
 
-test('every rule of the API server is proven by a test or says why not, and every number in a test is a rule', () => {
+test('every rule of API server, kubelet and wire is proven by a test or says why not, and every number in a test is a rule', () => {
   assert.deepEqual(problemsOf(root), [])
 })
 
