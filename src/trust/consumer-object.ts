@@ -48,10 +48,12 @@ export function objectName(id: string): string {
 }
 
 function shown(
-  { level, generation, instance, at }: NonNullable<ConsumerFacts['proof']>,
+  { level, generation, instance, at, authorities }: NonNullable<ConsumerFacts['proof']>,
   role: TrustRole,
 ): TrustProof {
-  return { role, level, generation, instance, at: seconds(at), by: level >= 3 ? 'handshake' : 'report' }
+  const by = level >= 3 ? 'handshake' : 'report'
+  const proof = { role, level, generation, instance, at: seconds(at), by }
+  return authorities ? { ...proof, authorities: [...authorities].sort((a, b) => a - b) } : proof
 }
 
 function seconds(milliseconds: number): string {

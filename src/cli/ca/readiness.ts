@@ -1,17 +1,17 @@
 import type { Command } from 'commander'
-import { type KubeClient, listAll } from '../../kube/client.ts'
-import { type CARotationObject, caRotation } from '../../kube/rollcall/ca-rotation.ts'
-import { type TrustBundleObject, type TrustRole, trustBundle } from '../../kube/rollcall/trust-bundle.ts'
-import { type TrustConsumerObject, trustConsumer } from '../../kube/rollcall/trust-consumer.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import type { TrustRole } from '../../kube/rollcall/trust-bundle.ts'
 import { newPlan, noWishes } from '../../rollover/plan.ts'
 import { policyOf } from '../../rollover/policy.ts'
-import { consumerReadiness, type Readiness, readinessSentence } from '../../rollover/readiness.ts'
-import { consumerOf, generationsOf } from '../../rollover/readiness-facts.ts'
+import { type Readiness, readinessSentence } from '../../rollover/readiness.ts'
+import { generationsOf } from '../../rollover/readiness-facts.ts'
+import { planOf } from '../../rollover/rotation-object.ts'
 import type { CommandIo, ConnectionFlags } from '../command-io.ts'
 import { addConnectionOptions } from '../connect-kubeconfig.ts'
 import { addOutputOption, type OutputFormat, print } from '../output.ts'
 import { formatTable } from '../table.ts'
 import { withApi } from '../with-api.ts'
+import { consumersFor, roleObjects } from './consumers.ts'
 import { addRole, bridgeOf } from './role-option.ts'
 
 type Flags = ConnectionFlags & { output: OutputFormat }
@@ -53,29 +53,32 @@ interface Found extends Readiness {
 }
 
 async function look(client: KubeClient, role: TrustRole, now: number): Promise<Found> {
-  const [consumers, bundles, rotations] = await Promise.all([
-    listAll<TrustConsumerObject>(client, trustConsumer.ref),
-    listAll<TrustBundleObject>(client, trustBundle.ref),
-    listAll<CARotationObject>(client, caRotation.ref),
-  ])
-  const generations = generationsOf(role, rotations.items)
-  const asked = {
-    id: 'readiness',
+  const objects = await roleObjects(client)
+  const { running, ...generations } = generationsOf(role, objects.rotations)
+  const underWay = objects.rotations.find(({ metadata }) => metadata.name === running)
+  const plan = underWay ? planOf(underWay, now) : newPlan({ ...asked, role, ...generations, now })
+  const blockers = objects.bundles.some(({ spec }) => spec.role === role)
+    ? []
+    : [{ code: 'CeremonyNeeded' as const, about: 'trust roots', message: `no bundle of ${role} is signed` }]
+  const { from, to } = plan
+  return {
     role,
-    reason: 'Scheduled',
-    author: '',
-    policy: policyOf(),
-    wishes: noWishes,
-  } as const
-  const plan = newPlan({ ...asked, ...generations, now })
-  const facts = consumers.items.map(object => consumerOf(object, role))
-  const known = bundles.items.flatMap(({ spec }) => (spec.role === role ? [spec.generation] : []))
-  const blockers =
-    known.length === 0
-      ? [{ code: 'CeremonyNeeded' as const, about: 'trust roots', message: `no bundle of ${role} is signed` }]
-      : []
-  return { role, ...generations, ...consumerReadiness(plan, facts, now), blockers }
+    from,
+    to,
+    ...(running !== undefined && { running }),
+    ...consumersFor(plan, objects, now),
+    blockers,
+  }
 }
+
+/** A rotation that nobody has begun. */
+const asked = {
+  id: 'readiness',
+  reason: 'Scheduled',
+  author: '',
+  policy: policyOf(),
+  wishes: noWishes,
+} as const
 
 /** 3: somebody would have to look first; 0: an agent is there for each who has not proven yet. */
 function exitCode({ consumers, blockers, running }: Found): number {

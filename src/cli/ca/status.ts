@@ -1,14 +1,16 @@
 import type { Command } from 'commander'
-import { listAll } from '../../kube/client.ts'
-import { type CARotationObject, caRotation } from '../../kube/rollcall/ca-rotation.ts'
+import type { CARotationObject } from '../../kube/rollcall/ca-rotation.ts'
 import { sleep } from '../../ports.ts'
 import type { HistoryEntry } from '../../rollover/history.ts'
+import type { RoleObjects } from '../../rollover/readiness-facts.ts'
+import { planOf } from '../../rollover/rotation-object.ts'
 import type { CommandIo, ConnectionFlags } from '../command-io.ts'
 import { addConnectionOptions } from '../connect-kubeconfig.ts'
 import { addOutputOption, type OutputFormat, print } from '../output.ts'
 import { printable } from '../printable.ts'
 import { formatTable } from '../table.ts'
 import { withApi } from '../with-api.ts'
+import { consumersFor, roleObjects } from './consumers.ts'
 
 /** Milliseconds between two looks with --watch. */
 const lookEvery = 1000
@@ -25,10 +27,10 @@ export function register(ca: Command, io: CommandIo): void {
       let shown = ''
       for (;;) {
         // A connection that lasted would go on presenting the certificate of before, which the rotation waits for.
-        const { items } = await withApi(io, flags, ({ client }) =>
-          listAll<CARotationObject>(client, caRotation.ref),
-        )
-        const rotations = name === undefined ? items : items.filter(({ metadata }) => metadata.name === name)
+        const objects = await withApi(io, flags, ({ client }) => roleObjects(client))
+        const rotations = objects.rotations
+          .filter(({ metadata }) => name === undefined || metadata.name === name)
+          .map(rotation => withConsumers(rotation, objects, io.clock.now()))
         const text = name === undefined ? table(rotations) : rotations.map(details).join('')
         if (text !== shown)
           print(io, flags.output, { text: () => text || 'there is no such rotation\n', value: rotations })
@@ -38,6 +40,14 @@ export function register(ca: Command, io: CommandIo): void {
       }
     },
   )
+}
+
+/** While it is under way: everybody who verifies by the CA, and how each stands. */
+type Shown = CARotationObject & Partial<ReturnType<typeof consumersFor>>
+
+function withConsumers(rotation: CARotationObject, objects: RoleObjects, now: number): Shown {
+  if (over.has(rotation.status?.phase ?? '')) return rotation
+  return { ...rotation, ...consumersFor(planOf(rotation, now), objects, now) }
 }
 
 function table(rotations: readonly CARotationObject[]): string {
@@ -55,7 +65,7 @@ function table(rotations: readonly CARotationObject[]): string {
   )
 }
 
-function details({ metadata, spec, status }: CARotationObject): string {
+function details({ metadata, spec, status, consumers }: Shown): string {
   const { history = [] } = (status?.state ?? {}) as { history?: HistoryEntry[] }
   const gates = (status?.gates ?? []).map(gate => {
     const names = gate.blockers.length > 0 ? `  ${gate.blockers.join(', ')}` : ''
@@ -65,11 +75,14 @@ function details({ metadata, spec, status }: CARotationObject): string {
     ({ at, from, to, reason }) => `  ${new Date(at).toISOString()} ${from} -> ${to}: ${reason}`,
   )
   const blockers = (status?.blockers ?? []).map(text => `  ${text}`)
+  const unproven = (consumers ?? []).filter(({ verdict }) => verdict !== 'Proven' && verdict !== 'Excluded')
+  const missing = unproven.map(({ id, verdict, why }) => `  ${id}: ${verdict}, ${why}`)
   const part = (title: string, lines: readonly string[]) => (lines.length > 0 ? [`${title}:`, ...lines] : [])
   const lines = [
     `${metadata.name}: CA ${spec.from} -> ${spec.to} of ${spec.role}, ${status?.phase ?? 'not begun'}`,
     ...part('gates', gates),
     ...part('blockers', blockers),
+    ...part('have not proven', missing),
     ...part('history', steps),
   ]
   return `${lines.map(printable).join('\n')}\n`

@@ -38,20 +38,23 @@ export function register(ca: Command, io: CommandIo): void {
     ca,
     io,
     'exclude',
-    'consumer',
-    'leave a consumer behind, by name and with a reason',
-    (spec, said, consumer) => ({
-      exclusions: [...(spec.exclusions ?? []), { ...said, consumer }],
+    'consumers',
+    'leave consumers behind, by name and with a reason',
+    (spec, said, consumers) => ({
+      exclusions: [...(spec.exclusions ?? []), ...consumers.map(consumer => ({ ...said, consumer }))],
     }),
   )
   statement(
     ca,
     io,
     'ack',
-    'consumer',
-    'vouch that a consumer which cannot be probed trusts the new CA; not by the author',
-    (spec, said, consumer) => ({
-      acknowledgements: [...(spec.acknowledgements ?? []), { ...said, consumer }],
+    'consumers',
+    'vouch that consumers which cannot be probed trust the new CA; not by the author',
+    (spec, said, consumers) => ({
+      acknowledgements: [
+        ...(spec.acknowledgements ?? []),
+        ...consumers.map(consumer => ({ ...said, consumer })),
+      ],
     }),
   )
 }
@@ -75,18 +78,18 @@ function statement(
   verb: string,
   about: string | undefined,
   description: string,
-  change: (spec: Spec, said: Statement, consumer: string) => Partial<Spec>,
+  change: (spec: Spec, said: Statement, consumers: readonly string[]) => Partial<Spec>,
 ): void {
   const command = ca.command(verb).argument('<name>', 'the rotation').description(description)
-  if (about !== undefined) command.argument(`<${about}>`, 'as `rollcall ca status` names it')
+  if (about !== undefined) command.argument(`<${about}...>`, 'as `rollcall ca status` names them')
   command.requiredOption('--reason <text>', 'why; it stays in the object')
   addConnectionOptions(command).action(async (...args: unknown[]) => {
-    const [name, second] = args as [string, string | undefined]
+    const [name, second] = args as [string, string[]]
     const flags = command.opts<ConnectionFlags & { reason: string }>()
-    const consumer = about === undefined ? '' : String(second)
+    const consumers = about === undefined ? [] : second
     const at = formatTime(io.clock.now())
     await write(io, flags, name, verb, (rotation, by) =>
-      change(rotation.spec, { by, reason: flags.reason, at }, consumer),
+      change(rotation.spec, { by, reason: flags.reason, at }, consumers),
     )
   })
 }

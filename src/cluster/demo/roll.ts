@@ -15,7 +15,7 @@ import { followingClient } from './following-client.ts'
 import type { RunningUpFiles } from './running-up.ts'
 
 /** Seconds instead of hours, so that it can be watched; the gates are the same, and none opens by time. */
-const timings = { bridgeSoak: '3s', quiet: '4s', jitter: '1s' }
+const timings = { propagate: '1s', bridgeSoak: '3s', quiet: '4s', jitter: '1s' }
 /** Milliseconds after which somebody who asked once and is silent since is left behind by name. */
 const patience = 15_000
 

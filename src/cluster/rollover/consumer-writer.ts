@@ -69,11 +69,12 @@ function isSame(before: TrustConsumerObject, next: TrustConsumerObject): boolean
 
 /** Without the times that pass of themselves; in one order, however it was stored. */
 function timeless({ spec, status }: TrustConsumerObject): unknown {
-  const proofs = status?.proofs?.map(({ role, level, generation, instance }) => [
+  const proofs = status?.proofs?.map(({ role, level, generation, instance, authorities }) => [
     role,
     level,
     generation,
     instance,
+    authorities,
   ])
   return [spec.identity, [...spec.roles].sort(), status?.state, status?.instance, status?.lastFailure, proofs]
 }

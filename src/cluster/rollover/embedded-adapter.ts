@@ -1,16 +1,18 @@
 /** Carries a rotation out on the embedded control plane: the RolloverAdapter of `up` and `server`. */
 import type { TrustRole } from '../../kube/rollcall/trust-bundle.ts'
+import type { Peer } from '../../kube/transport.ts'
 import type { Order } from '../../rollover/effects/effect.ts'
 import type { ConsumerFacts, Observations } from '../../rollover/observations.ts'
 import type { Plan } from '../../rollover/plan.ts'
-import { stateOf } from '../../rollover/standing.ts'
 import type { RolloverAdapter } from '../../rollover/turn.ts'
 import { changeState, type EmbeddedControl } from './embedded-control.ts'
 import { consumersOf, type FactParts, gatherFacts, serverId } from './embedded-facts.ts'
 import { NodeTrials } from './node-trials.ts'
 import { OrderBook } from './order-book.ts'
+import { servedBy } from './seen-consumers.ts'
 import { ServerTrials } from './server-trials.ts'
 import { holdCeremony, signedBundles } from './signed-bundles.ts'
+import { strangersToAsk } from './strangers-to-ask.ts'
 
 /** Milliseconds between two attempts at a proof by the same consumer. */
 const attemptEvery = 3000
@@ -82,7 +84,7 @@ export class EmbeddedAdapter implements RolloverAdapter {
       case 'renew':
         return this.#renew(effect.holder, effect.notBefore)
       case 'close-connections':
-        this.#control.connections.retire(peer => trust.seen.presents(peer, effect.authority))
+        this.#control.connections.retire(peer => this.#depends(peer, effect.authority))
         return
       case 'freeze-approval':
       case 'retire-key':
@@ -182,22 +184,20 @@ export class EmbeddedAdapter implements RolloverAdapter {
 
   /** At the real endpoint: the next connection from where one of them came is shown the bare chain. */
   async #askStrangers(plan: Plan, authority: number): Promise<void> {
-    const { trust, clock, connections } = this.#control
-    const consumers = this.#facts?.consumers ?? []
-    const excluded = new Set(plan.excluded.map(({ consumer }) => consumer))
-    const now = clock.now()
-    // Agents that are there come first: a connection of theirs from the same address is not to fail for a stranger's sake.
-    const waiting = consumers.some(consumer => {
-      const proven = consumer.kind !== 'Agent' || consumer.proof?.authorities?.includes(authority)
-      return !proven && stateOf(consumer, excluded, now, plan.policy.timings) === 'Live'
-    })
-    if (this.#role !== 'apiserver-serving' || waiting) return
+    if (this.#role !== 'apiserver-serving' || !this.#facts) return
+    const { trust, connections } = this.#control
+    const wanted = strangersToAsk(plan, authority, this.#facts)
+    if (wanted.size === 0) return
     await trust.prepareChain(authority, 'bare')
-    trust.canary(authority, now + canaryLasts)
-    connections.retire(peer => {
-      const stranger = trust.seen.strangerOf(peer)
-      return stranger !== undefined && !stranger.handshakes.has(authority)
-    })
+    const until = this.#facts.now + canaryLasts
+    trust.canary({ authority, until, wanted, retry: plan.policy.timings.canaryRetry })
+    connections.retire(peer => wanted.has(trust.seen.strangerOf(peer)?.id ?? ''))
+  }
+
+  /** Whether the connection was made with a certificate of this CA: the server's, or the client's. */
+  #depends(peer: Peer, authority: number): boolean {
+    if (this.#role === 'apiserver-serving') return servedBy(peer) === authority
+    return this.#control.trust.seen.presents(peer, authority)
   }
 
   #tellNode(consumer: string, order: Parameters<OrderBook['add']>[1]): void {

@@ -11,6 +11,7 @@ import type { Leaf } from '../../sign/leaf.ts'
 import type { CertificateAuthority } from '../issue-pair.ts'
 import type { CaStore } from './ca-store.ts'
 import type { EmbeddedTrust } from './embedded-trust.ts'
+import type { ForeignLeaves } from './foreign-leaves.ts'
 import type { Place } from './handshakes.ts'
 import { decodeState, encodeState, type RoleState, stateConfigMap } from './role-state.ts'
 import type { OpenTrustRoots } from './trust-root.ts'
@@ -29,6 +30,8 @@ export interface EmbeddedControl {
   kubelets: KubeletTrust
   /** Certificates issued that have not ended. */
   leaves(): Promise<readonly Leaf[]>
+  /** Client certificates that are in use and not among them. */
+  foreign: ForeignLeaves
   /** Whether every living leaf is among them. */
   ledgerComplete(): boolean
   /** The control plane's own leaves of a role, by name, and how each is made anew. */

@@ -179,6 +179,7 @@ function strangers({ trust }: EmbeddedControl): ConsumerFacts[] {
         instance: id,
         at: Math.max(...handshakes.values()),
         authorities: [...handshakes.keys()],
+        unproven: 0 as const,
       },
     }),
   }))
@@ -197,7 +198,7 @@ async function leafFacts(
   )
   const inUse = new Map<string, number>()
   for (const node of kubelets.keys()) {
-    const used = role === 'client' ? newestUse(seen.nodeClientUse.get(node)) : await nodes.shows(node)
+    const used = role === 'client' ? newestUse(seen.clientUse, `kubelet/${node}`) : await nodes.shows(node)
     if (used !== undefined) inUse.set(node, used)
   }
   const own = Object.entries(control.own[role] ?? {}).flatMap(([name, leaf]) => {
@@ -209,8 +210,10 @@ async function leafFacts(
       .generations(role)
       .map(one => [sha256Hex(cas.authority(role, one)?.certificate.raw ?? new Uint8Array()), one]),
   )
-  const holders = leafHolders(await control.leaves(), {
+  const leaves = await control.leaves()
+  const holders = leafHolders(leaves, {
     role,
+    foreign: role === 'client' ? await control.foreign.beside(leaves) : [],
     generationOf: fingerprint => fingerprints.get(fingerprint),
     inUse: node => inUse.get(node),
     orderable: node => kubelets.get(node)?.orderable === true,
@@ -225,6 +228,14 @@ async function leafFacts(
   }
 }
 
-function newestUse(uses: ReadonlyMap<number, number> | undefined): number | undefined {
-  return [...(uses ?? [])].sort(([, one], [, other]) => other - one)[0]?.[0]
+/** The CA of whose certificates this holder has used one last. */
+function newestUse(
+  uses: ReadonlyMap<number, ReadonlyMap<string, number>>,
+  holder: string,
+): number | undefined {
+  const times = [...uses].flatMap(([authority, used]) => {
+    const at = used.get(holder)
+    return at === undefined ? [] : [{ authority, at }]
+  })
+  return times.sort((one, other) => other.at - one.at)[0]?.authority
 }

@@ -15,6 +15,7 @@ import { replaceClientCas } from '../extension-authentication.ts'
 import { leafLifetime, type Pki } from '../pki.ts'
 import { readIfThere, replaceFile } from '../pki-files.ts'
 import type { EmbeddedControl, OwnLeaf } from './embedded-control.ts'
+import { ForeignLeaves } from './foreign-leaves.ts'
 import type { Place } from './handshakes.ts'
 import type { OpenTrust } from './open-trust.ts'
 import { type RunningRollover, startRollover } from './start-rollover.ts'
@@ -31,6 +32,8 @@ export interface EmbeddedRolloverOptions extends OpenTrust {
   place: Place
   ledger: LastingLedger
   leaves: Readonly<Record<string, OwnLeaf>>
+  /** Serial numbers of the administrator's certificates that this process made. */
+  issued: ReadonlySet<string>
   writeAdminKubeconfig(): Promise<void>
   writeBootstrapKubeconfig(): Promise<void>
   health(): { errorRate: number }
@@ -64,9 +67,17 @@ export async function startEmbeddedRollover(options: EmbeddedRolloverOptions): P
       clientCas: pem => replaceClientCas(client, pem),
     },
   })
+  const foreign = new ForeignLeaves({
+    ...options,
+    directory: join(directory.root, 'ca'),
+    seen: trust.seen,
+    own: options.issued,
+  })
+  await foreign.load()
   const control: EmbeddedControl = {
     ...options,
     sinks,
+    foreign,
     kubelets,
     leaves: cachedLeaves(options.ledger, clock),
     ledgerComplete: () => complete,

@@ -29,13 +29,14 @@ export interface EmbeddedTrustOptions {
 }
 
 /** Strangers are shown the bare chain of this CA until they have proven themselves, until one refuses it, until then. */
-interface Canary {
+export interface Canary {
   authority: number
   until: number
+  /** Ids of those who are waited for: nobody else is asked. */
+  wanted: ReadonlySet<string>
+  /** Milliseconds for which an address is left alone, on average, after somebody there did not trust it. */
+  retry: number
 }
-
-/** Milliseconds for which an address is left alone after somebody there did not trust it. */
-const retryAfterRefusal = 60_000
 
 export class EmbeddedTrust {
   readonly seen: SeenConsumers
@@ -140,9 +141,9 @@ export class EmbeddedTrust {
     await this.#makeChain(authority, mode)
   }
 
-  /** Strangers prove themselves at the real endpoint, until this moment. */
-  canary(authority: number, until: number): void {
-    this.#canary = { authority, until }
+  /** Strangers prove themselves at the real endpoint. */
+  canary(canary: Canary): void {
+    this.#canary = canary
   }
 
   /** What the control plane itself connects for meanwhile is no stranger. */
@@ -164,10 +165,12 @@ export class EmbeddedTrust {
     clientCertificateAuthorities: () => this.judgedBy('client'),
     ended: (address, id, asked) => {
       const now = this.#options.clock.now()
-      const canary = this.#canary && chainId(this.#canary.authority, 'bare')
-      if (asked || id !== canary || id === this.#presentedId() || this.#ownProbes > 0) return
-      this.#canaryNext.set(address, now + retryAfterRefusal)
-      this.seen.refused(address, now)
+      const canary = this.#canary
+      if (asked || !canary || id !== chainId(canary.authority, 'bare')) return
+      if (id === this.#presentedId() || this.#ownProbes > 0) return
+      // By chance: who comes at regular times would for ever come first, or never, to be asked.
+      this.#canaryNext.set(address, now + 2 * canary.retry * this.#options.random.float())
+      this.seen.refused(address, canary.authority, now)
     },
   }
 
@@ -183,7 +186,8 @@ export class EmbeddedTrust {
     const canary = this.#canary
     if (!canary || canary.until < now || this.#ownProbes > 0) return undefined
     if ((this.#canaryNext.get(address) ?? 0) > now) return undefined
-    if (this.seen.unproven(address, canary.authority).length === 0) return undefined
+    if (!this.seen.unproven(address, canary.authority).some(one => canary.wanted.has(one.id)))
+      return undefined
     const id = chainId(canary.authority, 'bare')
     return this.#chains.has(id) ? id : undefined
   }

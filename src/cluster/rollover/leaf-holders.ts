@@ -4,6 +4,7 @@ import { signerNames } from '../../kube/types.ts'
 import type { LeafHolder } from '../../rollover/observations.ts'
 import type { Leaf } from '../../sign/leaf.ts'
 import { nodeOfUser } from '../../survey/node-identity.ts'
+import type { PresentedLeaf } from './seen-consumers.ts'
 
 /** The CA of which role signs for a signerName. */
 export function roleOfSigner(signerName: string): TrustRole {
@@ -20,6 +21,8 @@ export interface HolderParts {
   orderable(node: string): boolean
   /** Nodes that exist. */
   exists(node: string): boolean
+  /** Client certificates in use that the ledger does not know. */
+  foreign: readonly PresentedLeaf[]
   /** The control plane's own leaves of the role: name and CA. */
   own: ReadonlyMap<string, number>
   ownEnd: number
@@ -50,6 +53,8 @@ export function leafHolders(leaves: readonly Leaf[], parts: HolderParts): Map<nu
     if (!parts.exists(node) || (used !== undefined && used !== authority)) continue
     add(authority, { holder: `kubelet/${node}`, notAfter: leaf.notAfter, renewable: parts.orderable(node) })
   }
+  for (const { authority, user, notAfter } of parts.foreign)
+    add(authority, { holder: `user/${user}`, notAfter, renewable: false })
   for (const [holder, authority] of parts.own)
     add(authority, { holder, notAfter: parts.ownEnd, renewable: true })
   return new Map([...holders].map(([authority, known]) => [authority, [...known.values()]]))

@@ -26,6 +26,8 @@ export interface OwnCredentialOptions {
 
 export interface OwnCredentials {
   leaves: Readonly<Record<string, OwnLeaf>>
+  /** Serial numbers (hexadecimal) of what the administrator was given since this process is there. */
+  issued: ReadonlySet<string>
   /** Writes the administrator's kubeconfig: his certificate, and the CAs that its place should hold. */
   writeAdminKubeconfig(): Promise<void>
 }
@@ -39,7 +41,14 @@ export async function ownCredentials(options: OwnCredentialOptions): Promise<Own
     const [leaf] = parseCertificatesPem(certificate)
     return leaf && issuerOf(leaf)
   }
-  let admin = await issue(identities.admin)
+  const issued = new Set<string>()
+  const issueAdmin = async (ca?: CertificateAuthority) => {
+    const pair = await issue(identities.admin, ca)
+    for (const { serialNumber } of parseCertificatesPem(pair.certificate))
+      issued.add(Buffer.from(serialNumber).toString('hex'))
+    return pair
+  }
+  let admin = await issueAdmin()
 
   let writing: Promise<void> = Promise.resolve()
 
@@ -70,7 +79,7 @@ export async function ownCredentials(options: OwnCredentialOptions): Promise<Own
     'admin.kubeconfig': {
       issuer: () => issuerIn(admin),
       async renew(ca) {
-        admin = await issue(identities.admin, ca)
+        admin = await issueAdmin(ca)
         await writeAdminKubeconfig()
       },
     },
@@ -81,5 +90,5 @@ export async function ownCredentials(options: OwnCredentialOptions): Promise<Own
       },
     },
   }
-  return { leaves, writeAdminKubeconfig }
+  return { leaves, issued, writeAdminKubeconfig }
 }

@@ -18,6 +18,15 @@ export interface Stranger {
   lastFailure?: number
 }
 
+/** A client certificate that somebody has shown. */
+export interface PresentedLeaf {
+  /** Hexadecimal, as the ledger files it. */
+  serialNumber: string
+  authority: number
+  user: string
+  notAfter: number
+}
+
 /** What is kept apart of one user's: who comes from ever new addresses, as ever new programs, is one more that counts as many. */
 const mostOfUser = 256
 
@@ -31,6 +40,11 @@ export function chainId(authority: number, mode: string): string {
   return `${authority}/${mode}`
 }
 
+/** CA whose chain the connection was served with. */
+export function servedBy({ chain }: Peer): number | undefined {
+  return chain === undefined ? undefined : Number(chain.split('/')[0])
+}
+
 export class SeenConsumers {
   readonly #issuerOf: (leaf: Certificate) => number | undefined
   readonly #peers = new WeakMap<Peer, Stranger>()
@@ -38,11 +52,13 @@ export class SeenConsumers {
   readonly strangers = new Map<string, Stranger>()
   /** Node name to CA to the last request after a handshake with its bare chain. */
   readonly nodeHandshakes = new Map<string, Map<number, number>>()
-  /** CA of the client certificate to its last use, by anybody, and by each node. */
-  readonly clientUse = new Map<number, number>()
-  readonly nodeClientUse = new Map<string, Map<number, number>>()
-  /** CA whose chain was served to the last use. */
-  readonly served = new Map<number, number>()
+  /** CA of the client certificate to its last use by each holder, as the ledger names holders. */
+  readonly clientUse = new Map<number, Map<string, number>>()
+  /** CA whose chain was served to the last request of each consumer on such a connection. */
+  readonly served = new Map<number, Map<string, number>>()
+  /** Client certificates of our CAs that others than nodes have shown, each once. */
+  readonly presented = new Map<string, PresentedLeaf>()
+  readonly #shown = new WeakSet<Uint8Array>()
 
   constructor(issuerOf: (leaf: Certificate) => number | undefined) {
     this.#issuerOf = issuerOf
@@ -56,37 +72,58 @@ export class SeenConsumers {
     const [authority = 0, mode] = chain
       .split('/')
       .map((part, index) => (index === 0 ? Number(part) : part)) as [number, string]
-    this.served.set(authority, now)
     const node = user.username.startsWith(nodePrefix) ? user.username.slice(nodePrefix.length) : undefined
-    const issuer = certificates?.[0] && this.#issuerOf(parseCertificateOnce(certificates[0]))
-    if (issuer !== undefined) {
-      this.clientUse.set(issuer, now)
-      if (node !== undefined) note(this.nodeClientUse, node, issuer, now)
-    }
+    const [leaf] = certificates ?? []
+    if (leaf) this.#used(leaf, node === undefined ? user.username : undefined, holderOf(user.username), now)
     if (node !== undefined) {
+      note(this.served, authority, `kubelet/${node}`, now)
       if (mode === 'bare') note(this.nodeHandshakes, node, authority, now)
       return
     }
     // A joiner trusts what a seed gave it, which is read back, and counts as a node from its first request on.
-    if (user.username.startsWith(bootstrapPrefix)) return
+    if (user.username.startsWith(bootstrapPrefix)) {
+      note(this.served, authority, 'joiners', now)
+      return
+    }
     const stranger = this.#stranger(user, peer, program)
     stranger.lastSeen = now
+    note(this.served, authority, stranger.id, now)
     this.#peers.set(peer, stranger)
     // What stands for many never proves them all.
     if (mode === 'bare' && !stranger.id.endsWith(` ${elsewhere}`)) stranger.handshakes.set(authority, now)
   }
 
-  /** A connection with the bare chain of a CA ended without a request: somebody at this address does not trust it. */
-  refused(address: string, now: number): void {
-    for (const stranger of this.strangers.values())
-      if (stranger.address === address) stranger.lastFailure = now
+  /**
+   * A connection with the bare chain of a CA ended without a request: somebody at this address does not trust it. Many may
+   * share an address, so it is put down to those that have not proven to trust the CA; where all have, each has to anew.
+   */
+  refused(address: string, authority: number, now: number): void {
+    const doubtful = this.unproven(address, authority)
+    for (const stranger of doubtful.length > 0 ? doubtful : this.#at(address)) {
+      stranger.lastFailure = now
+      stranger.handshakes.delete(authority)
+    }
   }
 
-  /** Ids of those at the address that have not shown to trust the CA. */
+  /** Those at the address that have not shown to trust the CA. */
   unproven(address: string, authority: number): Stranger[] {
-    return [...this.strangers.values()].filter(stranger => {
-      return stranger.address === address && !stranger.handshakes.has(authority)
-    })
+    return this.#at(address).filter(({ handshakes }) => !handshakes.has(authority))
+  }
+
+  #at(address: string): Stranger[] {
+    return [...this.strangers.values()].filter(stranger => stranger.address === address)
+  }
+
+  #used(der: Uint8Array, user: string | undefined, holder: string, now: number): void {
+    const leaf = parseCertificateOnce(der)
+    const authority = this.#issuerOf(leaf)
+    if (authority === undefined) return
+    note(this.clientUse, authority, holder, now)
+    // The bytes are the same ones for as long as their connection lasts.
+    if (user === undefined || this.#shown.has(der)) return
+    this.#shown.add(der)
+    const serialNumber = Buffer.from(leaf.serialNumber).toString('hex')
+    this.show({ serialNumber, authority, user, notAfter: leaf.notAfter }, now)
   }
 
   /** Whether the peer has shown a client certificate of this CA. */
@@ -114,8 +151,16 @@ export class SeenConsumers {
     })
   }
 
+  /** A certificate that is in somebody's hands. */
+  show(leaf: PresentedLeaf, now: number): void {
+    this.presented.set(`${leaf.authority} ${leaf.serialNumber}`, leaf)
+    if (this.presented.size % 1024 !== 0) return
+    for (const [name, { notAfter }] of this.presented) if (notAfter < now) this.presented.delete(name)
+  }
+
   forget(id: string): void {
     this.strangers.delete(id)
+    for (const users of this.served.values()) users.delete(id)
   }
 
   #stranger(user: UserInfo, { remoteAddress }: Peer, program = ''): Stranger {
@@ -154,8 +199,13 @@ function ownName({ username = '', extra }: UserInfo, address: string, program: s
   return name.length <= 512 ? name : `${name.slice(0, 440)} ${sha256Hex(Buffer.from(name))}`
 }
 
-function note(map: Map<string, Map<number, number>>, name: string, authority: number, now: number): void {
-  const known = map.get(name) ?? new Map<number, number>()
-  known.set(authority, now)
-  map.set(name, known)
+/** As holders of certificates are named in the gate that waits for them. */
+function holderOf(username: string): string {
+  return username.startsWith(nodePrefix) ? `kubelet/${username.slice(nodePrefix.length)}` : `user/${username}`
+}
+
+function note<A, B>(map: Map<A, Map<B, number>>, one: A, other: B, now: number): void {
+  const known = map.get(one) ?? new Map<B, number>()
+  known.set(other, now)
+  map.set(one, known)
 }

@@ -13,6 +13,15 @@ export const rotationTimings = {
   prepare: { default: '15m', means: 'Prepared without all its gates open for so long ends in Aborted.' },
   distribute: { default: '2h', means: 'Distributing for so long is Paused.' },
   prove: { default: '72h', means: 'Proving for so long is Paused.' },
+  propagate: {
+    default: '10m',
+    means:
+      'Consumers without an agent are asked to prove themselves no sooner after the CA was published: mounted files follow, programs read them again.',
+  },
+  canaryRetry: {
+    default: '1m',
+    means: 'An address from which a connection refused the new chain is left alone for so long.',
+  },
   bridgeReplica: { default: '30m', means: 'Bridging for so long a replica is rolled back.' },
   bridgeSoak: {
     default: '15m',

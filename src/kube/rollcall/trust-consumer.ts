@@ -44,6 +44,8 @@ export interface TrustProof {
   at: string
   /** Probe, canary handshake, report, or the user who acknowledged. */
   by: string
+  /** CAs whose bare chain it has verified in a handshake. */
+  authorities?: number[]
 }
 
 /** One who verifies certificates of a role. Only the controller writes it. */
@@ -102,6 +104,11 @@ export const trustConsumer: RollcallKind = {
             instance: { type: 'string' },
             at: { type: 'string', format: 'date-time' },
             by: { type: 'string' },
+            authorities: {
+              type: 'array',
+              items: { type: 'integer', format: 'int64' },
+              'x-kubernetes-list-type': 'set',
+            },
           },
         },
       },
