@@ -36,6 +36,7 @@ test('K-62: a bundle that was written to the disk is neither trusted nor reporte
       clusterInfo: async () => ({}),
       probe: async () => true,
       renew() {},
+      holds: () => undefined,
     })
     await trust.load()
     return () => {

@@ -40,12 +40,16 @@ export interface AgentTrustOptions {
   probe(authority: number): Promise<boolean>
   /** The certificate of this role is to be of the CA with this key identifier. */
   renew(role: TrustRole, issuer: string): void
+  /** Key identifier of the CA of the certificate of this role that the node has, in hexadecimal. */
+  holds(role: TrustRole): string | undefined
 }
 
 interface Held extends AcceptedBundle {
   pem: string
   loadedAt: number
   refused: Set<number>
+  /** When the bare chain of a CA was verified last. */
+  verified: Map<number, number>
 }
 
 export class AgentTrust {
@@ -80,8 +84,9 @@ export class AgentTrust {
   /** Annotations of the node's own Lease; none without roots. The agent is the node's kubelet: both are this one process. */
   annotations(): Record<string, string> | undefined {
     if (!this.#roots) return undefined
-    const { clock, instance } = this.#options
-    const reports = [...this.#held].flatMap(([role, { generation, digest, loadedAt, refused }]) => {
+    const { clock, instance, holds } = this.#options
+    const reports = [...this.#held].flatMap(([role, { generation, digest, loadedAt, refused, verified }]) => {
+      const held = holds(role)
       const common = {
         role,
         generation,
@@ -95,6 +100,8 @@ export class AgentTrust {
         ...common,
         subject: 'agent',
         ...(refused.size > 0 && { refused: [...refused] }),
+        ...(verified.size > 0 && { verified: [...verified].map(([authority, at]) => ({ authority, at })) }),
+        ...(held !== undefined && { holds: held }),
       } as const
       return [agent, { ...common, subject: 'kubelet' } as const]
     })
@@ -153,7 +160,9 @@ export class AgentTrust {
         case 'load-bundle':
           return await this.#loadFromApi(role, order.generation)
         case 'probe':
-          return void (this.#isNew(role, order) && (await this.#options.probe(order.authority)))
+          if (this.#isNew(role, order) && (await this.#options.probe(order.authority)))
+            this.#verifies(role, order.authority)
+          return
         case 'probe-refusal':
           if (this.#isNew(role, order) && !(await this.#options.probe(order.authority)))
             this.#refuses(role, order.authority)
@@ -186,6 +195,15 @@ export class AgentTrust {
     if (!held || held.refused.has(authority)) return
     held.refused.add(authority)
     this.#options.onReport()
+  }
+
+  #verifies(role: TrustRole, authority: number): void {
+    const { clock, onReport } = this.#options
+    const verified = this.#held.get(role)?.verified
+    if (!verified) return
+    const isNews = !verified.has(authority)
+    verified.set(authority, clock.now())
+    if (isNews) onReport()
   }
 
   #renewAt(role: TrustRole, { issuer, notBefore }: Extract<NodeOrder, { kind: 'renew' }>): void {
@@ -234,7 +252,7 @@ export class AgentTrust {
     }
     const { bundle } = acceptance
     const pem = bundle.anchors.map(({ raw }) => encodePem('CERTIFICATE', raw)).join('')
-    this.#held.set(role, { ...bundle, pem, loadedAt: clock.now(), refused: new Set() })
+    this.#held.set(role, { ...bundle, pem, loadedAt: clock.now(), refused: new Set(), verified: new Map() })
     onAnchors(role, pem)
     return true
   }

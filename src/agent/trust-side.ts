@@ -5,6 +5,7 @@ import { createClient, type KubeClient } from '../kube/client.ts'
 import type { Connect } from '../kube/transport.ts'
 import { type ConfigMap, resources } from '../kube/types.ts'
 import { probeName } from '../trust/node-orders.ts'
+import { parseCertificatesPem } from '../x509/certificate.ts'
 import type { AgentOptions, AgentPorts } from './agent-options.ts'
 import { AgentTrust } from './agent-trust.ts'
 import type { NodeEndpoint } from './node-endpoint.ts'
@@ -48,7 +49,14 @@ export function createTrustSide(parts: TrustSideParts): AgentTrust {
       if (role === 'client') held.client.renewUnlessFrom(issuer)
       if (role === 'kubelet-serving' && serverTLSBootstrap) held.serving.renewUnlessFrom(issuer)
     },
+    holds: role => (role === 'client' ? issuerOf(held.client.current()?.chain) : undefined),
   })
+}
+
+/** Key identifier of the CA that issued the first certificate of the PEM. */
+function issuerOf(chain: string | undefined): string | undefined {
+  const [leaf] = chain === undefined ? [] : parseCertificatesPem(chain)
+  return leaf?.authorityKeyIdentifier && Buffer.from(leaf.authorityKeyIdentifier).toString('hex')
 }
 
 /** Unverified: only what trust roots have signed is taken from it, and no credential is shown. */

@@ -9,6 +9,11 @@ import type { ChainMode } from '../rollover/observations.ts'
 /** A CA, by its key identifier in hexadecimal. */
 export type KeyId = string
 
+export interface ProbeOrder {
+  number: number
+  authority: KeyId
+}
+
 export interface ControlPlaneOrders {
   /** Orders from before these are void (I7). */
   token: number
@@ -24,8 +29,8 @@ export interface ControlPlaneOrders {
   own?: KeyId
   /** apiserver-serving: what the API server presents. */
   present?: { authority: KeyId; mode: ChainMode }
-  /** apiserver-serving: the CA whose bare chain it shows to who asks for it by the probe name of this number. */
-  probe?: { number: number; authority: KeyId }
+  /** apiserver-serving: CAs whose bare chain it shows to who asks for it by the probe name of that number; two at most. */
+  probes?: readonly ProbeOrder[]
   /** Base64 of CA keys, sealed to the key that this node has shown. */
   sealed: Readonly<Record<KeyId, string>>
   /** DER, in base64, of a CA's certificate by another CA: what is served for who trusts only that one. */
@@ -42,14 +47,14 @@ export function sealedAbout(role: TrustRole, authority: KeyId, node: { name: str
 }
 
 export function encodeControlPlaneOrders(orders: ControlPlaneOrders): string {
-  const { token, sequence, trust, sign, own, present, probe, sealed, crosses } = orders
+  const { token, sequence, trust, sign, own, present, probes = [], sealed, crosses } = orders
   return [
     `fence ${token} ${sequence}`,
     `trust ${trust}`,
     ...(sign === undefined ? [] : [`sign ${sign}`]),
     ...(own === undefined ? [] : [`own ${own}`]),
     ...(present === undefined ? [] : [`present ${present.authority} ${present.mode}`]),
-    ...(probe === undefined ? [] : [`probe ${probe.number} ${probe.authority}`]),
+    ...probes.map(({ number, authority }) => `probe ${number} ${authority}`),
     ...linesOf('sealed', sealed),
     ...linesOf('cross', crosses),
   ].join('\n')
@@ -65,7 +70,7 @@ export function decodeControlPlaneOrders(text: string | undefined): ControlPlane
   const [sign] = found('sign')[0] ?? []
   const [own] = found('own')[0] ?? []
   const [presented, mode] = found('present')[0] ?? []
-  const [number, probed] = found('probe')[0] ?? []
+  const probes = found('probe').map(([number, authority = '']) => ({ number: Number(number), authority }))
   const orders: ControlPlaneOrders = {
     token: Number(token),
     sequence: Number(sequence),
@@ -73,7 +78,7 @@ export function decodeControlPlaneOrders(text: string | undefined): ControlPlane
     ...(sign !== undefined && { sign }),
     ...(own !== undefined && { own }),
     ...(presented !== undefined && isMode(mode) && { present: { authority: presented, mode } }),
-    ...(probed !== undefined && { probe: { number: Number(number), authority: probed } }),
+    ...(probes.length > 0 && { probes }),
     sealed: tableOf(found('sealed')),
     crosses: tableOf(found('cross')),
   }
@@ -85,17 +90,18 @@ const keyId = /^[0-9a-f]{8,64}$/
 const base64 = /^[A-Za-z0-9+/]+={0,2}$/
 
 function isSound(orders: ControlPlaneOrders): boolean {
-  const { token, sequence, trust, sign, own, present, probe, sealed, crosses } = orders
-  const numbers = [token, sequence, trust, probe?.number ?? 0]
+  const { token, sequence, trust, sign, own, present, probes = [], sealed, crosses } = orders
+  const numbers = [token, sequence, trust, ...probes.map(({ number }) => number)]
   const named = [
     sign,
     own,
     present?.authority,
-    probe?.authority,
+    ...probes.map(({ authority }) => authority),
     ...Object.keys(sealed),
     ...Object.keys(crosses),
   ]
   return (
+    probes.length <= 2 &&
     numbers.every(one => Number.isSafeInteger(one) && one >= 0) &&
     named.every(one => one === undefined || keyId.test(one)) &&
     [...Object.values(sealed), ...Object.values(crosses)].every(text => base64.test(text))

@@ -29,7 +29,6 @@ export interface RoleReport {
   sign?: KeyId
   own?: KeyId
   present?: { authority: KeyId; mode: ChainMode; since: number }
-  probe?: KeyId
 }
 
 export interface ControlPlaneReport {
@@ -97,12 +96,12 @@ function isKeyIds(value: unknown): boolean {
 
 function isRoleReport(value: unknown): value is RoleReport {
   if (!isRecord(value)) return false
-  const { token, sequence, state, why, trust, sign, own, present, probe } = value
+  const { token, sequence, state, why, trust, sign, own, present } = value
   return (
     [token, sequence, trust].every(isCount) &&
     (state === 'Settled' || state === 'Working' || state === 'Undone') &&
     (why === undefined || (typeof why === 'string' && why.length <= 1024)) &&
-    [sign, own, probe].every(one => one === undefined || isKeyId(one)) &&
+    [sign, own].every(one => one === undefined || isKeyId(one)) &&
     (present === undefined ||
       (isRecord(present) &&
         isKeyId(present.authority) &&

@@ -21,6 +21,10 @@ export interface ReportedTrust {
   seenAt?: number
   /** CAs whose bare chain it refused with this bundle. */
   refused?: number[]
+  /** CAs whose bare chain it verified with this bundle, in a handshake of its own, and when (milliseconds since the epoch). */
+  verified?: { authority: number; at: number }[]
+  /** Key identifier, in hexadecimal, of the CA of the certificate that it presents itself. */
+  holds?: string
 }
 
 const evidences: readonly string[] = ['memory', 'newer-process', 'reload-metric']
@@ -69,8 +73,15 @@ function isReport(value: unknown): value is ReportedTrust {
     isCount(value.loadedAt) &&
     (value.seenAt === undefined || isCount(value.seenAt)) &&
     (value.refused === undefined ||
-      (Array.isArray(value.refused) && value.refused.length <= 16 && value.refused.every(isCount)))
+      (Array.isArray(value.refused) && value.refused.length <= 16 && value.refused.every(isCount))) &&
+    (value.verified === undefined ||
+      (Array.isArray(value.verified) && value.verified.length <= 16 && value.verified.every(isHandshake))) &&
+    (value.holds === undefined || (typeof value.holds === 'string' && /^[0-9a-f]{8,64}$/.test(value.holds)))
   )
+}
+
+function isHandshake(value: unknown): boolean {
+  return isRecord(value) && isCount(value.authority) && isCount(value.at)
 }
 
 function isCount(value: unknown): value is number {

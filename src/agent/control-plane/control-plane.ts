@@ -230,7 +230,12 @@ export class ControlPlane {
     if (!goal) return
     if (!this.#bundles.has(role, goal.trust)) await this.#fetchBundle(role, goal.trust)
     for (const id of neededKeys(goal)) {
-      const anchor = this.#bundles.anchor(role, goal.trust, id)
+      // A CA that was dropped is shown to nobody but those who ask by its name, to see that they refuse it.
+      const isProbed =
+        goal.probes?.some(({ authority }) => authority === id) && id !== goal.present?.authority
+      const anchor = isProbed
+        ? this.#bundles.everTrusted(role, id)
+        : this.#bundles.anchor(role, goal.trust, id)
       // The one thing that no online key can do: name a CA that the roots have not signed for.
       if (!anchor) throw refused(`CA ${id} is in no signed bundle ${goal.trust} of ${role}`)
       const sealed = this.#sealed[role]?.[id]

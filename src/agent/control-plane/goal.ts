@@ -1,7 +1,7 @@
 /** How the control plane of this node should be, by the orders that stand. */
 
 import type { ChainMode } from '../../rollover/observations.ts'
-import type { ControlPlaneOrders, KeyId } from '../../trust/control-plane-orders.ts'
+import type { ControlPlaneOrders, KeyId, ProbeOrder } from '../../trust/control-plane-orders.ts'
 import type { ControlPlaneRole } from '../../trust/control-plane-report.ts'
 
 /** Of one role; where it is absent the role is as kubeadm made it. */
@@ -12,7 +12,7 @@ export interface RoleGoal {
   sign?: KeyId
   own?: KeyId
   present?: { authority: KeyId; mode: ChainMode }
-  probe?: { number: number; authority: KeyId }
+  probes?: readonly ProbeOrder[]
 }
 
 export type Goal = Readonly<Partial<Record<ControlPlaneRole, RoleGoal>>>
@@ -23,8 +23,9 @@ export function goalOf({ sealed: _, crosses: __, ...goal }: ControlPlaneOrders):
 }
 
 /** CAs whose key the goal needs on this node. */
-export function neededKeys({ sign, own, present, probe }: RoleGoal): KeyId[] {
-  const named = [sign, own, present?.authority, probe?.authority].filter(one => one !== undefined)
+export function neededKeys({ sign, own, present, probes = [] }: RoleGoal): KeyId[] {
+  const probed = probes.map(({ authority }) => authority)
+  const named = [sign, own, present?.authority, ...probed].filter(one => one !== undefined)
   return [...new Set(named)]
 }
 

@@ -115,10 +115,13 @@ async function whyNotServed(goal: Goal, parts: HereParts): Promise<string | unde
     const why = await whyNotReady(parts, pemOf(authorities.get('apiserver-serving', id)), `by CA ${id} alone`)
     if (why !== undefined) return why
   }
-  if (!serving.probe) return undefined
-  const { number, authority: probed } = serving.probe
-  const pem = pemOf(authorities.get('apiserver-serving', probed))
-  return whyNotReady(parts, pem, `for ${probeName(number)}`, { tlsServerName: probeName(number) })
+  for (const { number, authority: probed } of serving.probes ?? []) {
+    const pem = pemOf(authorities.get('apiserver-serving', probed))
+    const name = probeName(number)
+    const why = await whyNotReady(parts, pem, `for ${name}`, { tlsServerName: name })
+    if (why !== undefined) return why
+  }
+  return undefined
 }
 
 /** L3 and L4: a certificate of each CA whose key is here is accepted, or refused, as the bundle says. */

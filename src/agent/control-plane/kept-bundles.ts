@@ -67,6 +67,12 @@ export class KeptBundles {
     return this.anchors(role, generation).find(anchor => keyIdOf(anchor) === id)
   }
 
+  /** The same of any bundle that the trust roots have signed and this node went by once. */
+  everTrusted(role: ControlPlaneRole, id: KeyId): Certificate | undefined {
+    const ofRole = [...this.#kept].filter(([name]) => name.startsWith(`${role}-`))
+    return ofRole.flatMap(([, { anchors }]) => anchors).find(anchor => keyIdOf(anchor) === id)
+  }
+
   pem(role: ControlPlaneRole, generation: number): string {
     return this.anchors(role, generation)
       .map(({ raw }) => encodePem('CERTIFICATE', raw))

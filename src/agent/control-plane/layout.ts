@@ -18,7 +18,8 @@ export interface Layout {
   clientAuthorities: string
   servingAuthorities: string
   serving: { certificate: string; key: string }
-  probe: { certificate: string; key: string }
+  /** One for each chain that is shown to who asks for it by name. */
+  probe(slot: number): { certificate: string; key: string }
   kubeletClient: { certificate: string; key: string }
   authority(role: ControlPlaneRole, id: KeyId): { certificate: string; key: string }
 }
@@ -43,7 +44,7 @@ export function layoutOf(root: string): Layout {
     clientAuthorities: `${own}/client-ca.crt`,
     servingAuthorities: `${own}/apiserver-ca.crt`,
     serving: pair('apiserver'),
-    probe: pair('apiserver-probe'),
+    probe: slot => pair(`apiserver-probe-${slot}`),
     kubeletClient: pair('apiserver-kubelet-client'),
     authority: (role, id) => pair(`ca-${role}-${id}`),
   }

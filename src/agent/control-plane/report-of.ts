@@ -56,7 +56,7 @@ function roleReport(role: ControlPlaneRole, { standing, settled, trouble }: Repo
   const inVain = wanted && failed && !isOlder(failed, wanted)
   const state = inVain ? 'Undone' : settled ? 'Settled' : 'Working'
   const why = inVain ? failed.why : trouble
-  const { trust = 0, sign, own, present, probe } = inForce[role] ?? {}
+  const { trust = 0, sign, own, present } = inForce[role] ?? {}
   return {
     token,
     sequence,
@@ -66,6 +66,5 @@ function roleReport(role: ControlPlaneRole, { standing, settled, trouble }: Repo
     ...(sign !== undefined && { sign }),
     ...(own !== undefined && { own }),
     ...(present && { present: { ...present, since: presentsSince } }),
-    ...(probe && { probe: probe.authority }),
   }
 }

@@ -10,6 +10,8 @@ export interface Manifest {
   command: readonly string[]
   /** Value of a flag that is given once; undefined: it is not given. Throws CONTROL_PLANE_UNFIT for one given twice. */
   flag(name: string): string | undefined
+  /** All values of one that may be given several times. */
+  values(name: string): readonly string[]
 }
 
 /** Throws RollcallError CONTROL_PLANE_UNFIT. */
@@ -19,24 +21,31 @@ export function readManifest(text: string, path: string): Manifest {
 
 function manifestOf({ items }: YAMLSeq, path: string): Manifest {
   const command = items.map(item => String(isScalar(item) ? item.value : item))
+  const values = (name: string) =>
+    command.filter(word => word.startsWith(`--${name}=`)).map(word => word.slice(name.length + 3))
   return {
     command,
+    values,
     flag(name) {
-      const values = command.filter(word => word.startsWith(`--${name}=`))
-      if (values.length > 1 || command.includes(`--${name}`))
+      const [value, ...more] = values(name)
+      if (more.length > 0 || command.includes(`--${name}`))
         throw unfit(path, `--${name} is given more than once, or its value as a word of its own`)
-      return values[0]?.slice(name.length + 3)
+      return value
     },
   }
 }
 
-/** The manifest with these flags, each once; what is said of it in comments and elsewhere stays. `loads`: see above. */
-export function withFlags(
-  text: string,
-  path: string,
-  flags: Readonly<Record<string, string>>,
-  loads?: string,
-): string {
+export interface ManifestChange {
+  /** Each is given once. */
+  flags: Readonly<Record<string, string>>
+  /** Added as they are. */
+  words: readonly string[]
+  /** Digest of what the component reads once, at its start. */
+  loads: string | undefined
+}
+
+/** The manifest so changed; what is said in comments and elsewhere in it stays. */
+export function withFlags(text: string, path: string, { flags, words, loads }: ManifestChange): string {
   const document = documentOf(text, path)
   const command = commandOf(document, path)
   let changed = false
@@ -48,6 +57,8 @@ export function withFlags(
     if (at < 0) command.add(word)
     else command.set(at, word)
   }
+  for (const word of words) command.add(word)
+  changed ||= words.length > 0
   if (loads !== undefined && document.getIn(['metadata', 'annotations', loadsAnnotation]) !== loads) {
     changed = true
     document.setIn(['metadata', 'annotations', loadsAnnotation], loads)

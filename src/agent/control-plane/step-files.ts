@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { RollcallError } from '../../errors.ts'
 import { Secret } from '../../keys/secret.ts'
 import type { Disk, Random } from '../../ports.ts'
-import type { KeyId } from '../../trust/control-plane-orders.ts'
+import type { KeyId, ProbeOrder } from '../../trust/control-plane-orders.ts'
 import {
   type ControlPlaneComponent,
   type ControlPlaneRole,
@@ -53,6 +53,7 @@ class Draft {
   readonly #after = new Map<string, { text: string; mode: number }>()
   readonly #flags = new Map<ControlPlaneComponent, Record<string, string>>()
   readonly #manifests = new Map<string, Manifest>()
+  readonly #more = new Map<string, readonly string[]>()
 
   constructor(parts: StepParts) {
     this.parts = parts
@@ -86,6 +87,15 @@ class Draft {
     this.#flags.set(component, { ...this.#flags.get(component), ...flags })
   }
 
+  /** A flag that is given several times; those that are there besides are somebody's own, and stay. */
+  async several(component: ControlPlaneComponent, name: string, values: readonly string[]): Promise<void> {
+    const there = (await this.manifest(component)).values(name)
+    this.#more.set(
+      `${component} ${name}`,
+      values.filter(value => !there.includes(value)),
+    )
+  }
+
   async flag(component: ControlPlaneComponent, name: string): Promise<string | undefined> {
     return this.#flags.get(component)?.[name] ?? (await this.manifest(component)).flag(name)
   }
@@ -103,8 +113,13 @@ class Draft {
     const manifest = await this.manifest(component)
     const wanted = Object.entries(this.#flags.get(component) ?? {})
     const flags = Object.fromEntries(wanted.filter(([name, value]) => manifest.flag(name) !== value))
-    if (Object.keys(flags).length === 0 && loads === undefined) return
-    await this.write(path, withFlags(await this.need(path), path, flags, loads), secretFile)
+    const words = [...this.#more].flatMap(([key, values]) => {
+      const [of, name] = key.split(' ')
+      return of === component ? values.map(value => `--${name}=${value}`) : []
+    })
+    if (Object.keys(flags).length === 0 && words.length === 0 && loads === undefined) return
+    const text = withFlags(await this.need(path), path, { flags, words, loads })
+    await this.write(path, text, secretFile)
   }
 
   isChanged(path: string): boolean {
@@ -160,30 +175,30 @@ async function clientFiles({ trust, sign, own }: RoleGoal, draft: Draft): Promis
 /** What this node's programs show to API server and kubelets. */
 async function ownLeaves(authority: LocalAuthority, draft: Draft): Promise<void> {
   const { layout, now } = draft.parts
+  const { certificate: file, key } = layout.kubeletClient
   const path = (await draft.flag('kube-apiserver', 'kubelet-client-certificate')) ?? ''
+  const keyPath = (await draft.flag('kube-apiserver', 'kubelet-client-key')) ?? ''
   const shown = await draft.need(path)
-  if (!isOf(shown, authority, now)) {
-    const leaf = leafOf(shown)
-    if (!leaf) throw unfit(`${path} holds no certificate`)
-    await draft.pair(layout.kubeletClient, await draft.issue(authority, likeThis(leaf, 'clientAuth')))
-    await draft.flags('kube-apiserver', {
-      'kubelet-client-certificate': layout.kubeletClient.certificate,
-      'kubelet-client-key': layout.kubeletClient.key,
-    })
-  }
+  const leaf = leafOf(shown)
+  if (!leaf) throw unfit(`${path} holds no certificate`)
+  const pair = isOf(shown, authority, now)
+    ? { certificate: shown, key: new Secret(await draft.need(keyPath)) }
+    : await draft.issue(authority, likeThis(leaf, 'clientAuth'))
+  await draft.pair(layout.kubeletClient, pair)
+  await draft.flags('kube-apiserver', { 'kubelet-client-certificate': file, 'kubelet-client-key': key })
   for (const file of layout.kubeconfigs) {
     const text = await draft.read(file)
     if (text === undefined) continue // super-admin.conf is on the first node alone
     const { certificate } = readKubeconfig(text, file)
-    const leaf = leafOf(certificate)
+    const own = leafOf(certificate)
     if (isOf(certificate, authority, now)) continue
-    if (!leaf) throw unfit(`${file} holds no certificate`)
-    const pair = await draft.issue(authority, likeThis(leaf, 'clientAuth'))
-    await draft.write(file, withKubeconfigData(text, file, { pair }), secretFile)
+    if (!own) throw unfit(`${file} holds no certificate`)
+    const renewed = await draft.issue(authority, likeThis(own, 'clientAuth'))
+    await draft.write(file, withKubeconfigData(text, file, { pair: renewed }), secretFile)
   }
 }
 
-async function servingFiles({ trust, present, probe }: RoleGoal, draft: Draft): Promise<void> {
+async function servingFiles({ trust, present, probes }: RoleGoal, draft: Draft): Promise<void> {
   const { layout, bundle } = draft.parts
   const authorities = bundle('apiserver-serving', trust)
   await draft.write(layout.servingAuthorities, authorities, publicFile)
@@ -194,7 +209,7 @@ async function servingFiles({ trust, present, probe }: RoleGoal, draft: Draft): 
       await draft.write(file, withKubeconfigData(text, file, { authorities }), secretFile)
   }
   if (present) await presentedChain(present, draft)
-  if (probe) await probePair(probe, draft)
+  if (probes) await probePairs(probes, draft)
 }
 
 async function presentedChain(
@@ -220,27 +235,25 @@ async function presentedChain(
   })
 }
 
-/** kube-apiserver chooses it by the server name that a client asks for: the bare chain, at the real endpoint. */
-async function probePair(
-  { number, authority: id }: NonNullable<RoleGoal['probe']>,
-  draft: Draft,
-): Promise<void> {
+/** kube-apiserver chooses by the server name that a client asks for: a bare chain, at the real endpoint. */
+async function probePairs(probes: readonly ProbeOrder[], draft: Draft): Promise<void> {
   const { layout, now } = draft.parts
-  const { certificate: file, key } = layout.probe
-  const flag = await draft.flag('kube-apiserver', 'tls-sni-cert-key')
-  if (flag !== undefined && flag !== `${file},${key}`)
-    throw unfit('kube-apiserver has a --tls-sni-cert-key of its own')
-  const authority = draft.authority('apiserver-serving', id)
-  const there = await draft.read(file)
-  const named = leafOf(there)?.subjectAltName.dnsNames.includes(probeName(number))
-  if (!named || !isOf(there, authority, now)) {
-    const like = leafOf(await draft.need(layout.firstServing.certificate))
-    if (!like) throw unfit(`${layout.firstServing.certificate} holds no certificate`)
-    // No other name: it must never be chosen for who did not ask for it.
-    const request = { subject: like.subject, usage: 'serverAuth' as const, dnsNames: [probeName(number)] }
-    await draft.pair(layout.probe, await draft.issue(authority, request))
+  const first = leafOf(await draft.need(layout.firstServing.certificate))
+  if (!first) throw unfit(`${layout.firstServing.certificate} holds no certificate`)
+  const flags: string[] = []
+  for (const [slot, { number, authority: id }] of probes.entries()) {
+    const files = layout.probe(slot)
+    const authority = draft.authority('apiserver-serving', id)
+    const there = await draft.read(files.certificate)
+    const named = leafOf(there)?.subjectAltName.dnsNames.includes(probeName(number))
+    if (!named || !isOf(there, authority, now)) {
+      // No other name: it must never be chosen for who did not ask for it.
+      const request = { subject: first.subject, usage: 'serverAuth' as const, dnsNames: [probeName(number)] }
+      await draft.pair(files, await draft.issue(authority, request))
+    }
+    flags.push(`${files.certificate},${files.key}`)
   }
-  await draft.flags('kube-apiserver', { 'tls-sni-cert-key': `${file},${key}` })
+  await draft.several('kube-apiserver', 'tls-sni-cert-key', flags)
 }
 
 /** 2.2, 8 and 14: both read their kubeconfig, and kube-controller-manager its root CA, once. Another text: another process. */

@@ -3,6 +3,7 @@ import { asynchronousDisk, MachineDisk } from '../../../fleet/simulated/disk.ts'
 import { SeededRandom } from '../../../fleet/simulated/random.ts'
 import { generateSigner } from '../../../keys/private-key.ts'
 import { selfSignedCa } from '../../../keys/self-signed.ts'
+import type { Signer } from '../../../keys/signer.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import { type TrustBundleObject, type TrustRole, trustRoles } from '../../../kube/rollcall/trust-bundle.ts'
 import type { KubeNode } from '../../../kube/types.ts'
@@ -96,7 +97,7 @@ export interface NodeOptions {
   behind?: Behind
   /** Absent: TrustBundles alone can be read. */
   client?: KubeClient
-  identity?: { chain: string; signer: import('../../../keys/signer.ts').Signer }
+  identity?(): { chain: string; signer: Signer }
   onReport?(): void
   apiIsDown?: () => boolean
   seed?: string
@@ -195,7 +196,7 @@ export async function controlPlaneNode(options: NodeOptions): Promise<ControlPla
       },
       {
         client: options.client ?? bundleClient(trust, options.apiIsDown),
-        identity: () => options.identity,
+        identity: () => options.identity?.(),
         onReport: () => options.onReport?.(),
       },
     )

@@ -17,6 +17,7 @@ import { readManifest } from '../static-pod-manifest.ts'
 interface Process extends RunningComponent {
   manifest: string
   flag(name: string): string | undefined
+  values(name: string): readonly string[]
   /** Files as they were when it started. */
   loaded: Readonly<Record<string, string>>
 }
@@ -54,7 +55,7 @@ export class StaticPods implements ComponentProcesses {
       if (manifest === this.#processes.get(component)?.manifest) continue
       this.#processes.delete(component)
       if (!this.comesUp(component, manifest)) continue
-      const { command, flag } = readManifest(manifest, path)
+      const { command, flag, values } = readManifest(manifest, path)
       const files = [flag('kubeconfig'), flag('root-ca-file')].filter(file => file !== undefined)
       const loaded = Object.fromEntries(files.map(file => [file, this.#read(file)]))
       this.#started += 1
@@ -64,6 +65,7 @@ export class StaticPods implements ComponentProcesses {
         command,
         manifest,
         flag,
+        values,
         loaded,
       })
     }
@@ -82,6 +84,13 @@ export class StaticPods implements ComponentProcesses {
       rootCa: process?.loaded[process.flag('root-ca-file') ?? ''] ?? '',
       signing: this.#read(process?.flag('cluster-signing-cert-file') ?? ''),
     }
+  }
+
+  /** CAs by which kube-apiserver judges clients; it publishes them. */
+  judgedBy(): string {
+    this.sync()
+    const process = this.#processes.get('kube-apiserver')
+    return process ? this.#read(process.flag('client-ca-file') ?? '') : ''
   }
 
   /** CAs by which a component's process asks the API server. */
@@ -117,9 +126,10 @@ export class StaticPods implements ComponentProcesses {
   }
 
   #chainFor(process: Process, { tlsServerName }: ConnectionConfig): Certificate[] {
-    const [probe = ''] = process.flag('tls-sni-cert-key')?.split(',') ?? []
-    const shown = probe === '' ? [] : parseCertificatesPem(this.#read(probe))
-    if (shown[0]?.subjectAltName.dnsNames.includes(tlsServerName ?? '')) return shown
+    for (const pair of process.values('tls-sni-cert-key')) {
+      const shown = parseCertificatesPem(this.#read(pair.split(',')[0] ?? ''))
+      if (shown[0]?.subjectAltName.dnsNames.includes(tlsServerName ?? '')) return shown
+    }
     return parseCertificatesPem(this.#read(process.flag('tls-cert-file') ?? ''))
   }
 
