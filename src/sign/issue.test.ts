@@ -196,6 +196,22 @@ test('of a key that is not in this process every signature is verified, not only
   await assert.rejects(next(), error => hasCode(error, 'CERTIFICATE_UNFIT'))
 })
 
+test('a key in memory that does not fit its certificate any more is noticed within 64 certificates, and from then on each time', async () => {
+  const spoilt: Authority = { ...authority }
+  const next = async () => issue(prepare({ ...(await facts()), authority: spoilt }).prepared ?? assert.fail())
+  await next()
+  // What a bit that flips in the key does: its signatures are none of this certificate's.
+  spoilt.certificate = (await signingAuthority(now, 77)).certificate
+  let refused = 0
+  for (let count = 0; count < 64; count++)
+    await next().catch(error => {
+      assert.ok(hasCode(error, 'CERTIFICATE_UNFIT'))
+      refused++
+    })
+  assert.equal(refused, 1)
+  await assert.rejects(next(), error => hasCode(error, 'CERTIFICATE_UNFIT'))
+})
+
 test('lint names every rule that the bytes break', async () => {
   const content = await facts()
   const { prepared } = prepare(content)

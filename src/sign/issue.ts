@@ -18,8 +18,10 @@ export interface Issued {
   pem: string
 }
 
-/** Authorities whose key is in memory and has given one signature that verifies with their certificate. */
-const proven = new WeakSet<Authority>()
+/** Signatures since the last that was verified, of authorities whose key is in memory. */
+const sinceProven = new WeakMap<Authority, number>()
+/** As many may follow on one that was verified: a key that memory spoils is noticed within so many certificates. */
+const mostUnverified = 63
 
 /**
  * Signs what was prepared, to the byte. Throws RollcallError PREPARED_SPENT for a ticket that is used or forged,
@@ -38,9 +40,7 @@ export async function issue(prepared: Prepared): Promise<Issued> {
   const signature = await authority.signer.sign(tbs)
   const der = assembleSigned(tbs, authority.signer.algorithm, signature)
   const certificate = withSignature(leaf, der)
-  if (!(isProven(authority) || certificateSignatureIsValid(certificate, authority.certificate)))
-    throw new RollcallError('CERTIFICATE_UNFIT', 'the signature does not verify with the CA certificate')
-  proven.add(authority)
+  requireCaSignature(certificate, authority)
   const pem = encodePem('CERTIFICATE', der)
   // An API in this process, and the approver, look at it next.
   rememberPem(pem, 'CERTIFICATE', certificate.raw)
@@ -50,8 +50,16 @@ export async function issue(prepared: Prepared): Promise<Issued> {
 
 /**
  * A token or another program may come back with anything, so what it signs is always verified. OpenSSL, with a key that
- * matches the certificate and has proven it once, is believed: a verification costs three signatures.
+ * matches the certificate, is believed for a while after it has proven it: a verification costs three signatures.
  */
-function isProven(authority: Authority): boolean {
-  return holdsItsKey(authority.signer) && proven.has(authority)
+function requireCaSignature(certificate: Certificate, authority: Authority): void {
+  const since = sinceProven.get(authority) ?? mostUnverified
+  if (holdsItsKey(authority.signer) && since < mostUnverified) {
+    sinceProven.set(authority, since + 1)
+    return
+  }
+  sinceProven.delete(authority)
+  if (!certificateSignatureIsValid(certificate, authority.certificate))
+    throw new RollcallError('CERTIFICATE_UNFIT', 'the signature does not verify with the CA certificate')
+  sinceProven.set(authority, 0)
 }
