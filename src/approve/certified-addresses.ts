@@ -51,13 +51,16 @@ export class CertifiedIndex implements CertifiedAddresses {
     this.#reservations.delete(uid)
   }
 
-  /** Takes in what a request says about certificates. `now` in milliseconds since the epoch. */
-  see(csr: CertificateSigningRequest, now: number): void {
+  /**
+   * Takes in what a request says about certificates. `now` in milliseconds since the epoch; `leaf`: its certificate, where
+   * somebody read it already.
+   */
+  see(csr: CertificateSigningRequest, now: number, leaf?: Certificate): void {
     const { signerName } = csr.spec
     const uid = csr.metadata.uid ?? csr.metadata.name
     const { certificate } = csr.status ?? {}
     if (certificate) {
-      this.#addPem(signerName, Buffer.from(certificate, 'base64').toString('latin1'), now)
+      this.#addCertificate(signerName, leaf ?? firstCertificate(certificate), now)
       this.release(uid)
     } else if (isFailed(csr) || isDenied(csr)) this.release(uid)
     else if (isApproved(csr)) {
@@ -84,9 +87,8 @@ export class CertifiedIndex implements CertifiedAddresses {
     return this.#expiry.get(`${signerName} ${nodeName}`)
   }
 
-  /** The leaf of a chain in PEM; anything that is no node's certificate certifies nothing here. */
-  #addPem(signerName: string, pem: string, now: number): void {
-    const leaf = firstCertificate(pem)
+  /** Anything that is no node's certificate certifies nothing here. */
+  #addCertificate(signerName: string, leaf: Certificate | undefined, now: number): void {
     if (!leaf) return
     const { dnsNames, ipAddresses } = leaf.subjectAltName
     const canonical = [...dnsNames.map(canonicalDns), ...ipAddresses.map(canonicalIp)]
@@ -155,9 +157,10 @@ export class CertifiedIndex implements CertifiedAddresses {
 /** A key that is reserved stands among the names; no name has a space in it. */
 const keyName = (keyHash: string) => `key ${keyHash}`
 
-function firstCertificate(pem: string): Certificate | undefined {
+/** The leaf of a chain in PEM, in base64. */
+function firstCertificate(base64: string): Certificate | undefined {
   try {
-    return parseCertificatesPem(pem)[0]
+    return parseCertificatesPem(Buffer.from(base64, 'base64').toString('latin1'))[0]
   } catch {
     // Another signer may have written what it liked; nobody is served with what no parser reads.
     return undefined

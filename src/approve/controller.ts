@@ -6,6 +6,7 @@ import { type CertificateSigningRequest, type KubeNode, resources } from '../kub
 import { retryDelay, startWorkQueue } from '../kube/work-queue.ts'
 import type { Leaf } from '../sign/leaf.ts'
 import type { AuditedDecision } from '../survey/audit/audit-entry.ts'
+import type { Certificate } from '../x509/certificate.ts'
 import { announce, announceForeign } from './announcing.ts'
 import type { ApprovalOptions } from './approval-options.ts'
 import { useToken } from './attestation.ts'
@@ -28,8 +29,16 @@ import { subjectNode } from './subject-node.ts'
 import type { Verdict } from './verdict.ts'
 
 export interface ApprovalController {
-  /** To be called for every change of a CertificateSigningRequest, after the cache has it. */
-  csrChanged(type: ChangeType, csr: CertificateSigningRequest, previous?: CertificateSigningRequest): void
+  /**
+   * To be called for every change of a CertificateSigningRequest, after the cache has it. `leaf`: its certificate, where
+   * somebody read it already.
+   */
+  csrChanged(
+    type: ChangeType,
+    csr: CertificateSigningRequest,
+    previous?: CertificateSigningRequest,
+    leaf?: Certificate,
+  ): void
   /** To be called with every certificate before it is handed out. */
   certificateIssued(leaf: Leaf): void
   /**
@@ -210,7 +219,7 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
   }
 
   return {
-    csrChanged(type, seen, previous) {
+    csrChanged(type, seen, previous, leaf) {
       const { name } = seen.metadata
       const csr = cached(name)
       const judgeable = csr !== undefined && kindOf(csr) !== undefined && isUndecided(csr)
@@ -221,7 +230,7 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
           cluster.certified.release(uidOf(seen))
         } else {
           history.see(seen, previous, now)
-          if (!isUndecided(seen)) cluster.certified.see(seen, now)
+          if (!isUndecided(seen)) cluster.certified.see(seen, now, leaf)
           if (type === 'ADDED') again(history.older(seen, now))
           const wasDecided = previous && isUndecided(previous) && !isUndecided(seen)
           if (wasDecided && !memory.isOurs(seen, isApproved(seen) ? 'Approve' : 'Deny'))

@@ -4,38 +4,59 @@ import type { CertifiedHolder } from './evidence/live-certificate.ts'
 const WORDS = 6
 const [NODE, UNTIL] = [4, 5]
 /** Entries that there is room for at first. */
-const FEWEST = 256
-/** A table of more than this share is made anew, with room for half as many again. */
+const FEWEST = 16
+/** A table that is fuller is made anew, with room for half as many again. */
 const FULLEST = 0.75
 /** Seconds since the epoch: 2106. What lives longer counts until then. */
 const LATEST = 0xffff_ffff
 
+/** Tables, each for the keys that begin with one hexadecimal digit: while one of them is made anew there are two of that one alone. */
+const TABLES = 16
+
 /**
- * Which nodes hold a live certificate for which key. A year of requests has hundreds of thousands of keys: a table of
- * numbers takes 24 to 36 bytes for each, Maps of strings ten times that. Of the SHA-256 of a key 128 bits are kept: to find two keys
- * that agree in them takes 2⁶⁴ tries, and gives who finds them a denial.
+ * Which nodes hold a live certificate for which key. A year of requests has hundreds of thousands of keys: tables of
+ * numbers take 32 to 48 bytes for each, Maps of strings ten times that. Of the SHA-256 of a key 124 bits are kept: to find
+ * two keys that agree in them takes 2⁶² tries, and gives who finds them a denial.
  */
 export class KeyHolders {
+  readonly #tables = Array.from({ length: TABLES }, () => new KeyTable())
+
+  /** `keyHash`: SHA-256 in hexadecimal. `until` and `now` in milliseconds since the epoch. */
+  add(keyHash: string, nodeName: string, until: number, now: number): void {
+    const seconds = Math.min(LATEST, Math.floor(until / 1000))
+    if (until > now) this.#tableOf(keyHash)?.add(digestOf(keyHash), nodeName, seconds, now / 1000)
+  }
+
+  /** `now` in milliseconds since the epoch. */
+  holders(keyHash: string, now: number): CertifiedHolder[] {
+    const found = this.#tableOf(keyHash)?.holders(digestOf(keyHash)) ?? []
+    return found
+      .map(({ nodeName, until }) => ({ nodeName, until: until * 1000 }))
+      .filter(({ until }) => until > now)
+  }
+
+  #tableOf(keyHash: string): KeyTable | undefined {
+    return this.#tables[Number.parseInt(keyHash.charAt(0), 16)]
+  }
+}
+
+/** An open hash table; times are in seconds since the epoch. */
+class KeyTable {
   #table = new Uint32Array(FEWEST * WORDS)
   #size = 0
   #nodes: string[] = []
   #numbers = new Map<string, number>()
 
-  /** `keyHash`: SHA-256 in hexadecimal. `until` and `now` in milliseconds since the epoch. */
-  add(keyHash: string, nodeName: string, until: number, now: number): void {
-    if (until > now) this.#put(digestOf(keyHash), nodeName, Math.min(LATEST, Math.floor(until / 1000)))
+  add(digest: readonly number[], nodeName: string, until: number, now: number): void {
+    this.#put(digest, nodeName, until)
     if (this.#size > this.#capacity * FULLEST) this.#makeRoom(now)
   }
 
-  /** `now` in milliseconds since the epoch. */
-  holders(keyHash: string, now: number): CertifiedHolder[] {
-    const digest = digestOf(keyHash)
+  /** Also of certificates that have expired. */
+  holders(digest: readonly number[]): CertifiedHolder[] {
     const holders: CertifiedHolder[] = []
-    for (let at = this.#slotOf(digest); this.#table[at + NODE]; at = this.#after(at)) {
-      if (!this.#holds(at, digest)) continue
-      const { nodeName, until } = this.#entry(at)
-      if (until * 1000 > now) holders.push({ nodeName, until: until * 1000 })
-    }
+    for (let at = this.#slotOf(digest); this.#table[at + NODE]; at = this.#after(at))
+      if (this.#holds(at, digest)) holders.push(this.#entry(at))
     return holders
   }
 
@@ -59,7 +80,7 @@ export class KeyHolders {
     const before = { table: this.#table, nodes: this.#nodes }
     const live: number[] = []
     for (let at = 0; at < before.table.length; at += WORDS)
-      if (before.table[at + NODE] && (before.table[at + UNTIL] ?? 0) * 1000 > now) live.push(at)
+      if (before.table[at + NODE] && (before.table[at + UNTIL] ?? 0) > now) live.push(at)
     this.#table = new Uint32Array(Math.max(FEWEST, Math.ceil((1.5 * live.length) / FULLEST)) * WORDS)
     this.#size = 0
     this.#nodes = []
@@ -78,7 +99,7 @@ export class KeyHolders {
     return number
   }
 
-  #entry(at: number): { nodeName: string; until: number } {
+  #entry(at: number): CertifiedHolder {
     const nodeName = this.#nodes[(this.#table[at + NODE] ?? 0) - 1] ?? ''
     return { nodeName, until: this.#table[at + UNTIL] ?? 0 }
   }
@@ -98,6 +119,7 @@ export class KeyHolders {
   }
 }
 
+/** Without the digit that names the table. */
 function digestOf(keyHash: string): number[] {
-  return [0, 8, 16, 24].map(from => Number.parseInt(keyHash.slice(from, from + 8), 16))
+  return [1, 9, 17, 25].map(from => Number.parseInt(keyHash.slice(from, from + 8), 16))
 }

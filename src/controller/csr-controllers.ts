@@ -18,7 +18,9 @@ import { startSigningController } from '../sign/controller.ts'
 import type { Leaf } from '../sign/leaf.ts'
 import { type Ledger, type LedgerEntry, noLedger } from '../sign/ledger.ts'
 import type { DecisionLog } from '../survey/audit/decision-log.ts'
+import { readableLeaf, readIssued, readIssuedUnkept } from '../survey/request-facts.ts'
 import { settledHeading } from '../survey/settled-requests.ts'
+import type { Certificate } from '../x509/certificate.ts'
 import { type ControllerName, controllerNames } from './controller-name.ts'
 import { condensed } from './kept-request.ts'
 import type { ControllerMetrics } from './metrics.ts'
@@ -108,8 +110,9 @@ export function startCsrControllers(options: CsrControllersOptions): RunningCont
     tally: csr => settledHeading(csr, clock.now()),
     ...(options.watchTimeoutSeconds && { watchSeconds: options.watchTimeoutSeconds }),
     onChange(type, csr, previous) {
-      if (type !== 'DELETED') survey.requestChanged(csr)
-      approval?.csrChanged(type, csr, previous)
+      const leaf = leafOf(csr, clock.now())
+      if (type !== 'DELETED') survey.requestChanged(csr, leaf)
+      approval?.csrChanged(type, csr, previous, leaf)
       signing?.csrChanged(csr)
     },
   })
@@ -131,6 +134,13 @@ export function startCsrControllers(options: CsrControllersOptions): RunningCont
       await events.flush()
     },
   }
+}
+
+/** Of what was answered long ago, which come by the hundred thousand, nobody will read it again. */
+function leafOf(csr: CertificateSigningRequest, now: number): Certificate | undefined {
+  if (!csr.status?.certificate) return undefined
+  const read = settledHeading(csr, now) === undefined ? readIssued : readIssuedUnkept
+  return readableLeaf(read(csr))
 }
 
 /** The policy given, else the file, else the CertificatePolicy objects of the cluster. */

@@ -1,7 +1,8 @@
 /** What is known of the certificates that nodes hold, as numbers. */
 import { type CertificateSigningRequest, signerNames } from '../kube/types.ts'
+import type { Certificate } from '../x509/certificate.ts'
 import { nodeOfSubject } from './node-identity.ts'
-import { readIssued } from './request-facts.ts'
+import { readableLeaf, readIssued } from './request-facts.ts'
 
 export const certificateKinds = ['client', 'serving'] as const
 export type CertificateKind = (typeof certificateKinds)[number]
@@ -45,14 +46,17 @@ const kinds: Readonly<Record<string, CertificateKind>> = {
 export class NodeCertificates {
   readonly #newest = { client: new Map<string, Validity>(), serving: new Map<string, Validity>() }
 
-  /** Takes a request in; one without a certificate that can be read says nothing. */
-  see(csr: CertificateSigningRequest): void {
+  /**
+   * Takes a request in; one without a certificate that can be read says nothing. `read`: its certificate, where somebody
+   * read it already.
+   */
+  see(csr: CertificateSigningRequest, read?: Certificate): void {
     const kind = kinds[csr.spec.signerName]
     if (!kind || !csr.status?.certificate) return
-    const issued = readIssued(csr)
-    const node = issued?.ok ? nodeOfSubject(issued.value.subject) : undefined
-    if (!issued?.ok || node === undefined) return
-    const { notBefore, notAfter } = issued.value
+    const leaf = read ?? readableLeaf(readIssued(csr))
+    const node = leaf && nodeOfSubject(leaf.subject)
+    if (!leaf || node === undefined) return
+    const { notBefore, notAfter } = leaf
     const known = this.#newest[kind].get(node)
     if (!known || known.notBefore <= notBefore) this.#newest[kind].set(node, { notBefore, notAfter })
   }

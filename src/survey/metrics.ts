@@ -2,6 +2,7 @@
 import type { Registry } from 'prom-client'
 import type { CertificateSigningRequest, KubeNode } from '../kube/types.ts'
 import type { Clock } from '../ports.ts'
+import type { Certificate } from '../x509/certificate.ts'
 import { NodeCertificates } from './metrics-certificates.ts'
 import { ClockSkews } from './metrics-clock-skew.ts'
 import { surveyGauges } from './metrics-gauges.ts'
@@ -9,8 +10,8 @@ import { requestNumbers } from './metrics-requests.ts'
 
 /** One who sees the cluster, from the time it does until it does no more. */
 export interface SurveyTerm {
-  /** To be called for every change of a request but its deletion. */
-  requestChanged(csr: CertificateSigningRequest): void
+  /** To be called for every change of a request but its deletion. `leaf`: its certificate, where somebody read it already. */
+  requestChanged(csr: CertificateSigningRequest, leaf?: Certificate): void
   /** To be called for every change of a Node. */
   nodeChanged(type: 'ADDED' | 'MODIFIED' | 'DELETED', node: KubeNode, previous?: KubeNode): void
   end(): void
@@ -57,7 +58,7 @@ export function createSurveyMetrics(
       const term = new Term(clock)
       current = { term, sources }
       return {
-        requestChanged: csr => term.certificates.see(csr),
+        requestChanged: (csr, leaf) => term.certificates.see(csr, leaf),
         nodeChanged: (type, node, previous) => term.nodeChanged(type, node, previous),
         end() {
           if (current?.term === term) current = undefined

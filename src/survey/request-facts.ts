@@ -40,6 +40,9 @@ export function readIssuedUnkept(csr: CertificateSigningRequest): Reading<Certif
   return readLeaf(csr, parseCertificatesPemUnkept)
 }
 
+export const readableLeaf = (issued: Reading<Certificate> | undefined): Certificate | undefined =>
+  issued?.ok ? issued.value : undefined
+
 function readLeaf({ status }: CertificateSigningRequest, parse: typeof parseCertificatesPem) {
   const { certificate } = status ?? {}
   if (!certificate) return undefined
