@@ -10,6 +10,7 @@ export const debianPackages = [
   { program: 'containerd', package: 'containerd', service: 'containerd' },
   { program: 'runc', package: 'runc' },
   { program: 'busybox', package: 'busybox-static' },
+  { file: '/usr/lib/cni/ptp', package: 'containernetworking-plugins' },
   // Keys in a token and in a TPM.
   { program: 'softhsm2-util', package: 'softhsm2' },
   { program: 'p11-kit', package: 'p11-kit' },

@@ -40,7 +40,7 @@ test('variables see those before them, and fields of the pod', () => {
       apiVersion: 'v1',
       kind: 'Pod',
       metadata: { name: 'web', labels: { app: 'shop' } },
-      spec: { containers: [container] },
+      spec: { hostNetwork: true, containers: [container] },
     },
     { nodeName: 'node-a', path: '/m/web.yaml', seen: 0 },
   )
@@ -54,5 +54,8 @@ test('variables see those before them, and fields of the pod', () => {
     NONE: '',
     UNSET: '',
   })
+  const own = { ...pod, spec: { containers: [container] } }
+  const node = { nodeName: 'node-a', hostAddress: '10.0.0.1', podAddress: '198.51.100.7' }
+  assert.equal(environmentOf(container, own, node).IP, '198.51.100.7', 'of its own network')
   assert.deepEqual(commandLineOf(container, environment), ['web-node-a', '$(LATER)', 'on'])
 })

@@ -4,6 +4,8 @@ export interface NodeFacts {
   nodeName: string
   /** The node's own address; undefined: it knows none. */
   hostAddress: string | undefined
+  /** Of a pod with a network of its own, once it has one. */
+  podAddress?: string | undefined
 }
 
 /** The variables that a container declares, in order: later ones see earlier ones as `$(NAME)`. */
@@ -50,7 +52,7 @@ export function fieldOf(path: string, { metadata, spec }: StaticPod, node: NodeF
     'metadata.uid': metadata.uid,
     'spec.nodeName': spec.nodeName ?? node.nodeName,
     'status.hostIP': node.hostAddress,
-    'status.podIP': node.hostAddress,
+    'status.podIP': spec.hostNetwork ? node.hostAddress : node.podAddress,
   }
   return fields[path] ?? ''
 }

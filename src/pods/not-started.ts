@@ -8,6 +8,8 @@ export const retries = {
   image: { first: 10_000, most: 300_000 },
   /** The runtime itself: seen to be there again within seconds. */
   runtime: { first: 500, most: 2000 },
+  /** The network of pods: made by a program that somebody installs, perhaps as a pod on the node's own. */
+  network: { first: 1000, most: 1000 },
 } as const
 
 export type Retry = keyof typeof retries
@@ -28,6 +30,6 @@ export function whyNotStarted(error: unknown): { reason: string; message: string
   return {
     reason: typeof reason === 'string' ? reason : 'CreateContainerError',
     message,
-    retry: retry === 'image' ? retry : 'container',
+    retry: retry === 'image' || retry === 'network' ? retry : 'container',
   }
 }

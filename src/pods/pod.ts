@@ -48,6 +48,14 @@ export interface VolumeMount {
   mountPropagation?: 'None' | 'HostToContainer' | 'Bidirectional'
 }
 
+export interface ContainerPort {
+  name?: string
+  containerPort: number
+  hostPort?: number
+  hostIP?: string
+  protocol?: string
+}
+
 export interface Container extends Partial<Record<ProbeKind, Probe>> {
   name: string
   image: string
@@ -56,7 +64,7 @@ export interface Container extends Partial<Record<ProbeKind, Probe>> {
   args?: string[]
   workingDir?: string
   env?: EnvironmentVariable[]
-  ports?: { name?: string; containerPort: number; hostPort?: number; protocol?: string }[]
+  ports?: ContainerPort[]
   resources?: { limits?: Record<string, unknown>; requests?: Record<string, unknown> }
   volumeMounts?: VolumeMount[]
   lifecycle?: { preStop?: { exec?: { command: string[] }; sleep?: { seconds: number } } }

@@ -93,7 +93,9 @@ export interface Runtime {
   pods(): readonly StaticPod[]
   /** All runs it has and only those that this agent or an earlier one started. */
   containers(): readonly ContainerRecord[]
-  /** Called after `containers()` changed. The function returned ends it. */
+  /** Of a pod with a network of its own; empty: none (yet). Absent: no pod has one. */
+  addresses?(pod: StaticPod): readonly string[]
+  /** Called after `containers()` or an address changed. The function returned ends it. */
   onChange(listener: () => void): () => void
   /**
    * Starts a container. One that cannot be run is a record that has exited; rejects when not even that is possible

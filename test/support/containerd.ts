@@ -54,6 +54,8 @@ disabled_plugins = ["io.containerd.internal.v1.opt", "io.containerd.snapshotter.
 export interface Containerd {
   endpoint: string
   cri: Cri
+  /** Where it looks for plugins of the pods' network, and for its configuration; both empty. */
+  network: { plugins: string; configuration: string }
   /** Ends the daemon; containers go on. */
   stop(): Promise<void>
   start(): Promise<void>
@@ -90,6 +92,7 @@ export async function startContainerd(): Promise<Containerd> {
   const containerd: Containerd = {
     endpoint,
     cri,
+    network: { plugins: join(folder.path, 'cni/bin'), configuration: join(folder.path, 'cni/net.d') },
     async start() {
       const log = openSync(join(folder.path, 'containerd.log'), 'a')
       child = spawn('/usr/bin/containerd', ['-c', configPath], {

@@ -11,7 +11,20 @@ test('what is asked for and not enforced is refused by name', () => {
   })
   const volumes = [{ name: 'v', emptyDir: {} }]
   const cases: [container: Partial<Container>, spec: Partial<PodSpec>, why: RegExp][] = [
-    [{}, { hostNetwork: false }, /^spec.hostNetwork: must be true/],
+    [{ ports: [{ containerPort: 1, protocol: 'ICMP' }] }, {}, /ports: ICMP is none of TCP/],
+    [
+      {},
+      {
+        hostNetwork: false,
+        volumes: [
+          {
+            name: 'v',
+            downwardAPI: { items: [{ path: 'ip', fieldRef: { fieldPath: 'status.podIP' } }] },
+          },
+        ],
+      },
+      /status.podIP is not known before/,
+    ],
     [mounted({ subPath: 'a' }), { volumes }, /^container c: volume v: subPath a cannot be mounted safely/],
     [
       mounted({ mountPropagation: 'Bidirectional' }),

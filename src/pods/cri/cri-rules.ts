@@ -1,6 +1,6 @@
 import { parseQuantity } from '../manifest/quantity.ts'
 import { annotations, type Container, type StaticPod } from '../pod.ts'
-import { propagationMode } from './cri-types.ts'
+import { portProtocols, propagationMode } from './cri-types.ts'
 import { isSeccompType } from './security.ts'
 
 /**
@@ -10,14 +10,15 @@ import { isSeccompType } from './security.ts'
 export function criRefusals(pod: StaticPod): string[] {
   const { spec, metadata } = pod
   const reasons: string[] = []
-  if (spec.hostNetwork !== true)
-    reasons.push(
-      'spec.hostNetwork: must be true; pods with a network of their own are not supported as static pods of this agent',
-    )
   const accepted = new Set(
     (metadata.annotations[annotations.unenforced] ?? '').split(',').map(name => name.trim()),
   )
-  for (const { name, emptyDir } of spec.volumes ?? []) {
+  for (const { name, emptyDir, downwardAPI } of spec.volumes ?? []) {
+    if (
+      !spec.hostNetwork &&
+      downwardAPI?.items?.some(({ fieldRef }) => fieldRef?.fieldPath === 'status.podIP')
+    )
+      reasons.push(`volume ${name}: status.podIP is not known before the volume is made; use env`)
     if (emptyDir?.medium && emptyDir.medium !== 'Memory')
       reasons.push(`volume ${name}: the medium ${emptyDir.medium} is not supported`)
     if (emptyDir?.sizeLimit !== undefined && emptyDir.medium !== 'Memory' && !accepted.has('sizeLimit'))
@@ -27,7 +28,8 @@ export function criRefusals(pod: StaticPod): string[] {
   }
   for (const container of [...(spec.initContainers ?? []), ...spec.containers]) {
     const at = (why: string) => reasons.push(`container ${container.name}: ${why}`)
-    for (const why of [...securityProblems(pod, container), ...mountProblems(pod, container)]) at(why)
+    const problems = [securityProblems, mountProblems].flatMap(find => find(pod, container))
+    for (const why of [...problems, ...portProblems(container)]) at(why)
     for (const [field, why] of resourceProblems(container)) {
       if (field === undefined || !accepted.has(field)) at(why)
     }
@@ -49,6 +51,13 @@ function securityProblems({ spec }: StaticPod, { securityContext: own }: Contain
   if (profile?.type === 'Localhost' && !/^(?!.*\.\.)[^/].*$/.test(localhostProfile))
     problems.push(`seccompProfile.localhostProfile: ${JSON.stringify(localhostProfile)} is no relative path`)
   return problems
+}
+
+function portProblems({ ports = [] }: Container): string[] {
+  const names = portProtocols.join(', ')
+  return ports.flatMap(({ protocol = 'TCP' }) =>
+    portProtocols.includes(protocol) ? [] : [`ports: ${protocol} is none of ${names}`],
+  )
 }
 
 function mountProblems({ spec }: StaticPod, container: Container): string[] {

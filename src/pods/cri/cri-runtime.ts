@@ -1,7 +1,7 @@
 import { RollcallError } from '../../errors.ts'
 import { type Clock, type ConnectRpc, type Disk, type Log, type Spawn, sleep } from '../../ports.ts'
 import type { NodeFacts } from '../environment.ts'
-import type { StaticPod } from '../pod.ts'
+import { revisionOf, type StaticPod } from '../pod.ts'
 import type { ContainerRecord, Runtime, RuntimeCondition, RuntimeStream, StartOrder } from '../runtime.ts'
 import { takeLock } from '../state/agent-lock.ts'
 import { LogRotation } from '../state/log-rotation.ts'
@@ -16,7 +16,7 @@ import { removeCgroup } from './pod-cgroup.ts'
 import { type ConfigFacts, logsRoot } from './pod-config.ts'
 import { PodSandboxes } from './pod-sandboxes.ts'
 import { removeStrayFolders, removeVolumes } from './pod-volumes.ts'
-import { containerId } from './read-runtime.ts'
+import { containerId, usableSandbox } from './read-runtime.ts'
 import { RuntimeWatch } from './runtime-watch.ts'
 import { startContainer } from './start-container.ts'
 import { streamUrl } from './stream-url.ts'
@@ -122,6 +122,12 @@ export class CriRuntime implements Runtime {
 
   problem(): string | undefined {
     return this.#open?.watch.problem
+  }
+
+  addresses(pod: StaticPod): readonly string[] {
+    const contents = this.#open?.watch.contents
+    const sandbox = contents && usableSandbox(contents, pod.metadata.uid, revisionOf(pod))
+    return (sandbox && contents.addresses.get(sandbox.id)) ?? []
   }
 
   onChange(listener: () => void): () => void {

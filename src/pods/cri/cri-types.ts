@@ -28,6 +28,8 @@ export interface PodSandboxConfig {
   metadata: SandboxMetadata
   hostname?: string
   logDirectory: string
+  /** Of a pod with a network of its own. */
+  portMappings?: PortMapping[]
   labels: Record<string, string>
   annotations: Record<string, string>
   linux: {
@@ -41,6 +43,16 @@ export interface PodSandboxConfig {
       seccomp: SecurityProfile
     }
   }
+}
+
+/** By their numbers. */
+export const portProtocols: readonly string[] = ['TCP', 'UDP', 'SCTP']
+
+export interface PortMapping {
+  protocol: number
+  containerPort: number
+  hostPort: number
+  hostIp: string
 }
 
 export interface CriMount {

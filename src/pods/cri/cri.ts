@@ -98,7 +98,7 @@ export function createCri(rpc: Rpc, endpoint: string) {
         lookLimit,
       ).then(({ items }) => items),
     podSandboxStatus: (id: string) =>
-      call<{ status?: { network?: { ip: string } } }>(
+      call<{ status?: { network?: { ip: string; additionalIps: { ip: string }[] } } }>(
         'PodSandboxStatus',
         sandbox(id),
         'PodSandboxStatusResponse',

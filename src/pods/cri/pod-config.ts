@@ -3,7 +3,14 @@ import { environmentOf, expandAll, type NodeFacts } from '../environment.ts'
 import type { Container, StaticPod } from '../pod.ts'
 import type { StartOrder } from '../runtime.ts'
 import { podFolder, volumeFolder } from '../state/pod-folder.ts'
-import { type ContainerConfig, type CriMount, type PodSandboxConfig, propagationMode } from './cri-types.ts'
+import {
+  type ContainerConfig,
+  type CriMount,
+  type PodSandboxConfig,
+  type PortMapping,
+  portProtocols,
+  propagationMode,
+} from './cri-types.ts'
 import { containerAnnotations, containerLabels, sandboxAnnotations, sandboxLabels } from './labels.ts'
 import { type CgroupDriver, cgroupParent } from './pod-cgroup.ts'
 import { resourcesOf } from './resources.ts'
@@ -26,12 +33,28 @@ export function sandboxConfig(pod: StaticPod, attempt: number, facts: ConfigFact
   return {
     metadata: { name, namespace, uid, attempt },
     // On the host network the name is the host's.
-    ...(!pod.spec.hostNetwork && { hostname: pod.spec.hostname ?? name }),
+    ...(!pod.spec.hostNetwork && { hostname: hostnameOf(pod), portMappings: portMappings(pod) }),
     logDirectory: podFolder(logsRoot(facts.stateDirectory), pod),
     labels: sandboxLabels(pod, facts.stateDirectory),
     annotations: sandboxAnnotations(pod),
     linux: { cgroupParent: cgroupParent(pod, facts.cgroupDriver), securityContext: sandboxSecurity(pod) },
   }
+}
+
+/** At most what Linux takes, as the kubelet shortens it. */
+function hostnameOf({ spec, metadata }: StaticPod): string {
+  return (spec.hostname ?? metadata.name).slice(0, 63).replace(/[.-]+$/, '')
+}
+
+/** Only the network's own plugins can map ports: one without that ability leaves them closed, as below a kubelet. */
+function portMappings({ spec }: StaticPod): PortMapping[] {
+  return spec.containers
+    .flatMap(({ ports = [] }) => ports)
+    .flatMap(({ containerPort, hostPort, hostIP = '', protocol = 'TCP' }) =>
+      hostPort
+        ? [{ containerPort, hostPort, hostIp: hostIP, protocol: portProtocols.indexOf(protocol) }]
+        : [],
+    )
 }
 
 /** `imageUser`: what the image says, where it says a number. */

@@ -18,6 +18,8 @@ export interface RuntimeContents {
   foreign: PodSandbox[]
   /** Ours, by uid; of the newest sandbox. */
   pods: Map<string, StaticPod>
+  /** Of ours that have a network of their own, by the sandbox's id. */
+  addresses: ReadonlyMap<string, readonly string[]>
   /** Runs of ours, by their id in the runtime. */
   records: Map<string, ContainerRecord>
   /** Containers of ours that were made and not started. */
@@ -34,6 +36,7 @@ export async function readRuntime(
   agent: string,
   runtimeName: string,
   known: KnownStatuses,
+  knownAddresses: RuntimeContents['addresses'],
 ): Promise<{ contents: RuntimeContents; statuses: Map<string, ContainerStatus> }> {
   const [all, containers] = await Promise.all([cri.listPodSandbox(), cri.listContainers(ownLabels(agent))])
   const isOurs = ({ labels: of }: PodSandbox) => of[labels.managed] === 'true' && of[labels.agent] === agent
@@ -55,21 +58,33 @@ export async function readRuntime(
     }),
   )
   const pods = new Map<string, StaticPod>()
+  const addresses = new Map<string, readonly string[]>()
   for (const sandbox of sandboxes) {
     const pod = podOfSandbox(sandbox.annotations)
     if (pod) pods.set(pod.metadata.uid, pod)
+    if (!pod || pod.spec.hostNetwork || sandbox.state !== sandboxReady) continue
+    const found = knownAddresses.get(sandbox.id) ?? (await addressesOf(cri, sandbox.id))
+    if (found.length > 0) addresses.set(sandbox.id, found)
   }
   return {
     contents: {
       sandboxes,
       foreign: all.filter(sandbox => !isOurs(sandbox)),
       pods,
+      addresses,
       records,
       unstarted: containers.filter(({ state }) => state === containerState.created),
       homes: new Map(containers.map(({ id, podSandboxId }) => [id, podSandboxId])),
     },
     statuses,
   }
+}
+
+/** Empty: it has none yet, or is gone. */
+export async function addressesOf(cri: Cri, sandbox: string): Promise<string[]> {
+  const status = await cri.podSandboxStatus(sandbox).catch(nothingIfGone)
+  const { ip = '', additionalIps = [] } = status?.network ?? {}
+  return [ip, ...additionalIps.map(({ ip }) => ip)].filter(ip => ip !== '')
 }
 
 function nothingIfGone(error: unknown): undefined {
@@ -118,6 +133,7 @@ export const nothingRuns: RuntimeContents = {
   sandboxes: [],
   foreign: [],
   pods: new Map(),
+  addresses: new Map(),
   records: new Map(),
   unstarted: [],
   homes: new Map(),

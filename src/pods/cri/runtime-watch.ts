@@ -89,6 +89,15 @@ export class RuntimeWatch {
     return this.#rival
   }
 
+  /** Why a pod cannot have a network of its own now, by what the runtime has just said. */
+  async networkProblem(): Promise<string | undefined> {
+    const missing = () => this.#conditions.find(({ type, status }) => type === 'NetworkReady' && !status)
+    if (!missing()) return undefined
+    // It may have come since.
+    await this.#askStatus()
+    return missing()?.message
+  }
+
   get #rival(): string | undefined {
     return rivalProblem(this.#options.endpoint, foreignPods(this.#contents.foreign), this.#kubelet)
   }
@@ -128,7 +137,13 @@ export class RuntimeWatch {
 
   async #readAll(): Promise<void> {
     const { cri, name, agent } = this.#options
-    const { contents, statuses } = await readRuntime(cri, agent, name, this.#statuses)
+    const { contents, statuses } = await readRuntime(
+      cri,
+      agent,
+      name,
+      this.#statuses,
+      this.#contents.addresses,
+    )
     this.#contents = contents
     this.#statuses = statuses
   }
@@ -226,8 +241,14 @@ export class RuntimeWatch {
 
   /** Tells of a change, if there is one. */
   #tell(): void {
-    const { records, pods } = this.#contents
-    const shown = JSON.stringify([[...records.values()], [...pods.keys()], this.#conditions, this.problem])
+    const { records, pods, addresses } = this.#contents
+    const shown = JSON.stringify([
+      [...records.values()],
+      [...pods.keys()],
+      [...addresses],
+      this.#conditions,
+      this.problem,
+    ])
     if (shown === this.#shown) return
     this.#shown = shown
     this.#options.onChange()

@@ -18,7 +18,7 @@ export interface PodWorkerOptions {
   net: Net
   log: Log
   backoff: RestartBackoff
-  /** Where probes go that name no host. */
+  /** Where probes go that name no host, unless the pod has a network of its own. */
   address(): string
   /** Something that `view` shows may have changed. */
   onChange(): void
@@ -85,11 +85,13 @@ export class PodWorker {
     }
     for (const [name, { reason, message }] of this.#troubles) waiting.set(name, { reason, message })
     const problem = this.#troubles.get('')
+    const addresses = this.#ownAddresses()
     return {
       pod: this.#pod,
       records: this.#records().filter(({ revision }) => this.#pod && revision === revisionOf(this.#pod)),
       probes: new Map([...this.#probes].map(([id, { started, ready }]) => [id, { started, ready }])),
       waiting,
+      ...(addresses.length > 0 && { addresses }),
       ...(problem && { problem: { reason: problem.reason, message: problem.message } }),
     }
   }
@@ -131,6 +133,12 @@ export class PodWorker {
 
   #records(): ContainerRecord[] {
     return this.#options.runtime.containers().filter(({ podKey }) => podKey === this.#options.key)
+  }
+
+  /** On the node's network it has none. */
+  #ownAddresses(): readonly string[] {
+    const pod = this.#pod
+    return (pod && !pod.spec.hostNetwork && this.#options.runtime.addresses?.(pod)) || []
   }
 
   #since(record: ContainerRecord): number {
@@ -258,7 +266,7 @@ export class PodWorker {
       const probes = new ContainerProbes({
         ...ports,
         container,
-        address: address(),
+        address: this.#ownAddresses()[0] ?? address(),
         adopted: this.#adopted.has(id),
         exec: (command, signal, seconds) => runtime.exec(record, command, signal, seconds),
         onVerdict: () => this.wake(),

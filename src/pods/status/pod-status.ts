@@ -53,6 +53,7 @@ export function podStatus(view: PodView, hostAddress: string | undefined): PodSt
     reason: over ? 'PodCompleted' : 'ContainersNotReady',
     message: `containers with unready status: [${unready.join(' ')}]`,
   }
+  const addresses = spec.hostNetwork ? [hostAddress ?? []].flat() : (view.addresses ?? [])
   const condition = (type: PodCondition['type'], holds: boolean, why = {}): PodCondition => ({
     type,
     status: holds ? 'True' : 'False',
@@ -69,8 +70,7 @@ export function podStatus(view: PodView, hostAddress: string | undefined): PodSt
       condition('PodScheduled', true),
     ],
     ...(hostAddress !== undefined && { hostIP: hostAddress, hostIPs: [{ ip: hostAddress }] }),
-    ...(hostAddress !== undefined &&
-      spec.hostNetwork && { podIP: hostAddress, podIPs: [{ ip: hostAddress }] }),
+    ...(addresses[0] !== undefined && { podIP: addresses[0], podIPs: addresses.map(ip => ({ ip })) }),
     ...(first !== undefined && { startTime: time(first) }),
     ...(init.length > 0 && { initContainerStatuses: init }),
     containerStatuses: containers,

@@ -9,6 +9,8 @@ export interface PodView {
   probes: ReadonlyMap<string, { started: boolean; ready: boolean }>
   /** Per container: why it does not run now. */
   waiting: ReadonlyMap<string, { reason: string; message: string }>
+  /** Of its own network; absent on the node's, and while it has none. */
+  addresses?: readonly string[]
   /** Why nothing of the pod can run at all. */
   problem?: { reason: string; message: string }
 }
