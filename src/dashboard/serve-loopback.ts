@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Http2ServerResponse } from 'node:http2'
+import { responseAnswer } from '../apiserver/http/exchange.ts'
 import { respond } from '../apiserver/http/respond.ts'
 import { RollcallError, systemCode } from '../errors.ts'
 import { createServer } from '../kube/node-http.ts'
@@ -51,8 +51,7 @@ export async function serveLoopback({
     const answered = request ? await dashboard.handle(request, peer) : refuse(413, 'the body is too long')
     // The rest of a body that was refused is not read, so the connection cannot be used again.
     if (!request) answered.headers.connection = 'close'
-    // node:http2 gives HTTP/1.1 clients this very class as its own response.
-    await respond(response as unknown as Http2ServerResponse, answered, gone.signal, clock)
+    await respond(responseAnswer(response), answered, gone.signal, clock)
   }
 
   await new Promise<void>((resolve, reject) => {

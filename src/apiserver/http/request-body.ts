@@ -1,25 +1,38 @@
-import type { Http2ServerRequest } from 'node:http2'
+import type { Readable } from 'node:stream'
 import type { Share } from './body-budget.ts'
 
 /** `too-long`: more than `limit` bytes. `no-room`: the server holds too much already. */
 export type BodyRefusal = 'too-long' | 'no-room'
 
-/** The whole body, or why it is not read to its end: no more of it is then kept. */
-export async function readRequestBody(
-  request: Http2ServerRequest,
+/**
+ * The whole body, or why it is not read to its end: no more of it is then kept, and the stream goes on to be there for the
+ * refusal. Rejects when the client leaves in the middle.
+ */
+export function readRequestBody(
+  body: Readable,
+  declared: string | undefined,
   limit: number,
   share: Share,
 ): Promise<Uint8Array | BodyRefusal> {
-  if (Number(request.headers['content-length'] ?? 0) > limit) return 'too-long'
-  const chunks: Buffer[] = []
-  let length = 0
-  // A refused body must not end the stream that the refusal is sent on.
-  const stream: AsyncIterable<Buffer> = request.iterator({ destroyOnReturn: false })
-  for await (const chunk of stream) {
-    length += chunk.length
-    if (length > limit) return 'too-long'
-    if (!share.take(chunk.length)) return 'no-room'
-    chunks.push(chunk)
-  }
-  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
+  if (Number(declared ?? 0) > limit) return Promise.resolve('too-long')
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let length = 0
+    const take = (chunk: Buffer) => {
+      length += chunk.length
+      if (length > limit) refuse('too-long')
+      else if (share.take(chunk.length)) chunks.push(chunk)
+      else refuse('no-room')
+    }
+    const refuse = (refusal: BodyRefusal) => {
+      body.off('data', take).pause()
+      resolve(refusal)
+    }
+    // Settled before, where all came: then this is nothing new.
+    const leave = () => reject(new Error('the client left in the middle of its body'))
+    body.on('data', take)
+    body.on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)))
+    body.on('error', leave)
+    body.on('close', leave)
+  })
 }

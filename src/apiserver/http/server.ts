@@ -1,30 +1,26 @@
 import { constants } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import {
   createSecureServer,
   type Http2SecureServer,
-  type Http2ServerRequest,
-  type Http2ServerResponse,
+  type IncomingHttpHeaders,
   type ServerHttp2Session,
+  type ServerHttp2Stream,
 } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { SecureContext, TLSSocket } from 'node:tls'
 import { RollcallError, systemCode } from '../../errors.ts'
 import type { Secret } from '../../keys/secret.ts'
-import type { ApiRequest, ApiResponse, Peer } from '../../kube/transport.ts'
-import { answerUpgrade } from '../../kube/upgrade/answer-upgrade.ts'
+import type { Peer } from '../../kube/transport.ts'
 import type { Clock, Log } from '../../ports.ts'
 import type { Api } from '../api.ts'
-import { defaultLimits } from '../call.ts'
-import { statusResponse, tooManyRequests } from '../response.ts'
-import { apiError } from '../wire/api-error.ts'
-import { BodyBudget, type BodyBudgetLimits, type Share } from './body-budget.ts'
+import { BodyBudget, type BodyBudgetLimits } from './body-budget.ts'
 import { type ChainChoice, type ChosenChains, chooseChains } from './chain-choice.ts'
-import { impersonationValues } from './impersonation-values.ts'
+import { type Exchange, messageExchange, streamExchange } from './exchange.ts'
+import { BODY_TIMEOUT, handleExchange, handleUpgrade } from './handle-exchange.ts'
 import { OpenConnections } from './open-connections.ts'
 import { peerOf } from './peer.ts'
-import { type BodyRefusal, readRequestBody } from './request-body.ts'
-import { respond } from './respond.ts'
 import { mayUpgrade } from './upgrade.ts'
 
 /** The serving pair, and the CAs (PEM) whose names are sent to clients that look for a certificate to present. */
@@ -63,8 +59,6 @@ export interface RunningServer {
 
 /** Milliseconds. A client makes its handshake within this. */
 const HANDSHAKE_TIMEOUT = 10_000
-/** Milliseconds. A body is there within this. */
-const BODY_TIMEOUT = 60_000
 /** For HTTP/1.1, in milliseconds; an idle connection is kept as long as Go's servers do, so that clients can reuse it. */
 const http1Timeouts = { headersTimeout: 10_000, requestTimeout: BODY_TIMEOUT, keepAliveTimeout: 90_000 }
 /** Milliseconds of silence after which a connection is probed, so that watches of dead machines end. */
@@ -79,8 +73,6 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const server = createServer(options.tls, chains)
   chains?.guard(server)
   const connections = new OpenConnections()
-  const peerFor = peersOf(connections, chains)
-  const budget = new BodyBudget(options.bodyBudget)
   const sessions = new Set<ServerHttp2Session>()
   const sockets = new Set<Socket>()
   server.on('session', session => {
@@ -94,20 +86,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     socket.setKeepAlive(true, KEEP_ALIVE)
     socket.on('close', () => sockets.delete(socket))
   })
-  server.on('request', (request, response) => {
-    handle(options, budget, request, response, connections, peerFor(request)).catch((error: unknown) => {
-      options.log.error('an answer could not be sent', { url: request.url, error: String(error) })
-      response.stream?.destroy()
-    })
-  })
-  // node:http's option, which node:http2 does not hand on: only these requests are upgrades.
-  Object.assign(server, { shouldUpgradeCallback: mayUpgrade })
-  server.on('upgrade', (request: Http2ServerRequest, connection: Duplex, head: Uint8Array) => {
-    upgrade(options, request, connection, head, peerFor(request)).catch((error: unknown) => {
-      options.log.error('an answer could not be sent', { url: request.url, error: String(error) })
-      connection.destroy()
-    })
-  })
+  takeRequests(server, options, connections, peersOf(connections, chains))
   await listen(server, port, host)
   const address = server.address()
   return {
@@ -116,6 +95,43 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     connections,
     close: () => close(server, options.clock, sessions, sockets),
   }
+}
+
+function takeRequests(
+  server: Http2SecureServer,
+  options: ServeOptions,
+  connections: OpenConnections,
+  peerFor: (connection: Exchange['connection']) => Peer,
+): void {
+  const handling = { ...options, budget: new BodyBudget(options.bodyBudget), connections }
+  const answer = (exchange: Exchange) => {
+    handleExchange(handling, exchange, peerFor(exchange.connection)).catch((error: unknown) => {
+      options.log.error('an answer could not be sent', { url: exchange.url, error: String(error) })
+      exchange.answer.destroy()
+    })
+  }
+  // HTTP/1.1 alone: what node:http2 adds here for HTTP/2 is taken away again.
+  server.on('request', (request, response) => {
+    answer(messageExchange(request as unknown as IncomingMessage, response as unknown as ServerResponse))
+  })
+  server.removeAllListeners('stream')
+  server.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, ...rest: unknown[]) => {
+    const rawHeaders = rest[1] as string[]
+    // Its end is told by `close`, whatever the reason.
+    stream.on('error', () => {})
+    if (headers[':method'] === 'CONNECT') return stream.respond({ ':status': 405 }, { endStream: true })
+    if (headers.expect === '100-continue') stream.additionalHeaders({ ':status': 100 })
+    if (stream.session) answer(streamExchange(stream, stream.session, headers, rawHeaders))
+  })
+  // node:http's option, which node:http2 does not hand on: only these requests are upgrades.
+  Object.assign(server, { shouldUpgradeCallback: mayUpgrade })
+  server.on('upgrade', (request: IncomingMessage, connection: Duplex, head: Uint8Array) => {
+    const peer = peerFor(request.socket as TLSSocket)
+    handleUpgrade(options.api, request, connection, head, peer).catch((error: unknown) => {
+      options.log.error('an answer could not be sent', { url: request.url, error: String(error) })
+      connection.destroy()
+    })
+  })
 }
 
 function createServer(tls: ServerTls, chains: ChosenChains | undefined): Http2SecureServer {
@@ -171,129 +187,23 @@ function listenError(error: Error, port: number, host: string): Error {
   return new RollcallError('PORT_IN_USE', text, { host, port }, { cause: error })
 }
 
-/** One for all: a reason of its own costs each request the capture of a stack. */
-const left = new Error('the client has left or has its answer')
-
-async function handle(
-  options: ServeOptions,
-  budget: BodyBudget,
-  request: Http2ServerRequest,
-  response: Http2ServerResponse,
-  connections: OpenConnections,
-  peer: Peer,
-): Promise<void> {
-  const { clock } = options
-  const gone = new AbortController()
-  response.on('close', () => gone.abort(left))
-  response.on('error', () => gone.abort(left))
-  const share = budget.share(request.stream?.session ?? request.socket)
-  let streamed = () => {}
-  try {
-    const answer = await answerTo(options, share, request, gone, peer)
-    if (!answer) return
-    if (request.httpVersionMajor === 1 && connections.isRetired(peer)) answer.headers.connection = 'close'
-    if (!(answer.body instanceof Uint8Array)) streamed = connections.streaming(peer)
-    await respond(response, answer, gone.signal, clock)
-  } finally {
-    streamed()
-    share.giveBack()
-  }
-}
-
-/** A request whose connection is to become something else; it has no body. */
-async function upgrade(
-  { api }: ServeOptions,
-  request: Http2ServerRequest,
-  connection: Duplex,
-  head: Uint8Array,
-  peer: Peer,
-): Promise<void> {
-  const gone = new AbortController()
-  connection.on('close', () => gone.abort(left))
-  connection.on('error', () => gone.abort(left))
-  const wanted = { ...apiRequest(request, noBody, gone.signal), upgradable: true }
-  await answerUpgrade(await api.handle(wanted, peer), connection, head)
-}
-
-/** Undefined when nobody waits for it any more. */
-async function answerTo(
-  { api, clock, bodyBytes = defaultLimits.bodyBytes }: ServeOptions,
-  share: Share,
-  request: Http2ServerRequest,
-  gone: AbortController,
-  peer: Peer,
-): Promise<ApiResponse | undefined> {
-  const body = hasNoBody(request) ? noBody : await readInTime(clock, request, bodyBytes, share, gone)
-  if (gone.signal.aborted) return undefined
-  if (typeof body !== 'string') return api.handle(apiRequest(request, body, gone.signal), peer)
-  const refusal =
-    body === 'no-room'
-      ? tooManyRequests(defaultLimits.fairness.retryAfterSeconds)
-      : statusResponse(apiError.requestTooLarge(bodyBytes).status)
-  // The rest of a body that was refused is not read, so an HTTP/1.1 connection cannot be used again.
-  if (request.httpVersionMajor === 1) refusal.headers.connection = 'close'
-  return refusal
-}
-
-const noBody = new Uint8Array()
-
-/** Most requests are reads: for them neither a timer nor a stream is needed. */
-function hasNoBody(request: Http2ServerRequest): boolean {
-  if (request.stream) return request.stream.endAfterHeaders
-  return !('content-length' in request.headers) && !('transfer-encoding' in request.headers)
-}
-
-/** Aborts `gone` when the client left in the middle or was too slow. */
-async function readInTime(
-  clock: Clock,
-  request: Http2ServerRequest,
-  bodyBytes: number,
-  share: Share,
-  gone: AbortController,
-): Promise<Uint8Array | BodyRefusal> {
-  const slow = clock.after(BODY_TIMEOUT, () => request.destroy())
-  try {
-    return await readRequestBody(request, bodyBytes, share)
-  } catch {
-    gone.abort(left)
-    return noBody
-  } finally {
-    slow.cancel()
-  }
-}
-
 /** The certificates of a connection do not change, and reading them costs more than most requests. */
 function peersOf(
   connections: OpenConnections,
   chains: ChosenChains | undefined,
-): (request: Http2ServerRequest) => Peer {
-  const peers = new WeakMap<TLSSocket, Peer>()
-  return request => {
-    const session = request.stream?.session
-    const socket = (session?.socket ?? request.socket) as TLSSocket
-    const known = peers.get(socket)
+): (connection: Exchange['connection']) => Peer {
+  const peers = new WeakMap<Exchange['connection'], Peer>()
+  return connection => {
+    const known = peers.get(connection)
     if (known) return known
+    const session = 'socket' in connection ? connection : undefined
+    const socket = (session?.socket ?? connection) as TLSSocket
     const chain = chains?.of(socket)
     const peer = { ...peerOf(socket), ...(chain !== undefined && { chain }) }
-    peers.set(socket, peer)
+    peers.set(connection, peer)
     connections.opened(peer, socket, session)
     return peer
   }
-}
-
-function apiRequest(request: Http2ServerRequest, body: Uint8Array, signal: AbortSignal): ApiRequest {
-  const headers: Record<string, string> = {}
-  for (const [name, value] of Object.entries(request.headers)) {
-    if (name.startsWith(':') || value === undefined) continue
-    headers[name] = Array.isArray(value) ? value.join(', ') : value
-  }
-  // Without a user the other headers are an error that names them, so they are read all the same.
-  if (Object.keys(headers).some(name => name.startsWith('impersonate-')))
-    Object.assign(headers, impersonationValues(request.rawHeaders))
-  // HTTP/2 has no Host of its own, but says the same in a pseudo-header.
-  if (headers.host === undefined && request.authority) headers.host = request.authority
-  const { method, url } = request
-  return { method, url, headers, signal, ...(body.length > 0 && { body }) }
 }
 
 async function close(
