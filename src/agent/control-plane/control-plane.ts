@@ -93,6 +93,7 @@ export class ControlPlane {
   #node: { name: string; uid: string } | undefined
   #sealed: Partial<Record<ControlPlaneRole, ControlPlaneOrders['sealed']>> = {}
   #proof: SealProof | undefined
+  #proofAbout = ''
   #instances: Instances = {}
   /** What is in the way, where something is. */
   #trouble: string | undefined
@@ -352,9 +353,12 @@ export class ControlPlane {
   async #proveSeal(): Promise<void> {
     const identity = this.#parts.identity()
     if (!identity || !this.#node) return
-    if (this.#proof?.chain === identity.chain) return
+    // A Node that was made anew is another one, of the same name.
+    const about = `${this.#node.uid} ${identity.chain}`
+    if (this.#proofAbout === about) return
     const seal = Buffer.from(this.#seal.publicKey).toString('base64')
     this.#proof = await proveSeal(seal, this.#node, identity.chain, identity.signer)
+    this.#proofAbout = about
   }
 
   #stepParts(): StepParts {

@@ -58,7 +58,7 @@ function state({ machine, pods, text }: ControlPlaneNode): string[] {
     const identifier = leafOf(pem)?.authorityKeyIdentifier
     return Buffer.from(identifier ?? []).toString('hex')
   })
-  const signing = leafOf(pods.manager().signing)
+  const signing = leafOf(pods.manager()?.signing)
   const anchors = flags.includes('client-ca.crt') ? 'judged anew' : 'judged as before'
   return [...new Set([...issuers, (signing && keyIdOf(signing)) ?? '']), anchors]
 }

@@ -30,9 +30,12 @@ export class StaticPods implements ComponentProcesses {
   readonly #now: () => number
   readonly #behind: Behind
   readonly #processes = new Map<ControlPlaneComponent, Process>()
+  readonly #seen = new Map<ControlPlaneComponent, { manifest: string; at: number }>()
   #started = 0
   /** Whether a process comes up with this manifest. */
   comesUp: (component: ControlPlaneComponent, manifest: string) => boolean = () => true
+  /** Milliseconds that a process needs to come up. */
+  needs = 0
   /** Times that each component was started. */
   readonly starts: Record<ControlPlaneComponent, number> = {
     'kube-apiserver': 0,
@@ -54,7 +57,10 @@ export class StaticPods implements ComponentProcesses {
       const manifest = this.#read(path)
       if (manifest === this.#processes.get(component)?.manifest) continue
       this.#processes.delete(component)
-      if (!this.comesUp(component, manifest)) continue
+      const seen = this.#seen.get(component)
+      const since = seen?.manifest === manifest ? seen.at : this.#now()
+      this.#seen.set(component, { manifest, at: since })
+      if (!this.comesUp(component, manifest) || this.#now() - since < this.needs) continue
       const { command, flag, values } = readManifest(manifest, path)
       const files = [flag('kubeconfig'), flag('root-ca-file')].filter(file => file !== undefined)
       const loaded = Object.fromEntries(files.map(file => [file, this.#read(file)]))
@@ -76,13 +82,20 @@ export class StaticPods implements ComponentProcesses {
     return this.#processes.get(component)
   }
 
-  /** kube-controller-manager as it runs: what it publishes, and the certificate that it signs with. */
-  manager(): { rootCa: string; signing: string } {
+  /** Whether all components run. */
+  allRun(): boolean {
+    this.sync()
+    return this.#processes.size === controlPlaneComponents.length
+  }
+
+  /** kube-controller-manager as it runs, if it does: what it publishes, and the certificate that it signs with. */
+  manager(): { rootCa: string; signing: string } | undefined {
     this.sync()
     const process = this.#processes.get('kube-controller-manager')
+    if (!process) return undefined
     return {
-      rootCa: process?.loaded[process.flag('root-ca-file') ?? ''] ?? '',
-      signing: this.#read(process?.flag('cluster-signing-cert-file') ?? ''),
+      rootCa: process.loaded[process.flag('root-ca-file') ?? ''] ?? '',
+      signing: this.#read(process.flag('cluster-signing-cert-file') ?? ''),
     }
   }
 

@@ -1,0 +1,107 @@
+/** Who verifies certificates of a role on a cluster of kubeadm, and what each has proven. */
+import { type KubeNode, type Lease, resources, type Secret } from '../../kube/types.ts'
+import type { ConsumerFacts, ServerFacts } from '../../rollover/observations.ts'
+import type { Plan } from '../../rollover/plan.ts'
+import { nodeConsumers } from '../../trust/node-consumers.ts'
+import { type ConsumingPod, podConsumers } from '../../trust/pod-consumers.ts'
+import { serviceAccountTokenType } from '../../trust/token-secrets.ts'
+import { decodeTrustReport, type ReportedTrust, trustReportAnnotation } from '../../trust/trust-report.ts'
+import { type Bundles, type FactParts, reportOf } from './kubeadm-facts.ts'
+
+export function consumersOf(
+  _: Plan,
+  bundles: Bundles,
+  servers: readonly ServerFacts[],
+  parts: FactParts,
+): ConsumerFacts[] {
+  const nodes = nodesOf(bundles, parts)
+  if (parts.role === 'client') return [...judges(servers, parts), ...nodes]
+  return [...managers(parts), ...nodes, ...pods(parts)]
+}
+
+/** API servers verify clients; what each lets in, it was tried with. */
+function judges(servers: readonly ServerFacts[], { role, control }: FactParts): ConsumerFacts[] {
+  const at = control.clock.now()
+  return servers.map(({ id, instance, healthy, accepts = [], judgesBy: generation = 0 }) => ({
+    id: `apiserver/${id}`,
+    kind: 'APIServer',
+    roles: [role],
+    instance,
+    lastSeen: healthy ? at : 0,
+    orderable: false,
+    reloads: true,
+    proof: { level: 3, generation, instance, at, authorities: accepts },
+  }))
+}
+
+/**
+ * kube-controller-manager and kube-scheduler read their kubeconfig once: a process that was started after it was written, and
+ * answers, has loaded it (L2). No chain can be shown to them alone, so a plan that waits for more waits for ever.
+ */
+function managers(parts: FactParts): ConsumerFacts[] {
+  const { control, role } = parts
+  return control.nodes.flatMap(name => {
+    const report = reportOf(name, parts)
+    const said = report?.roles['apiserver-serving']
+    const kinds = [
+      ['kube-controller-manager', 'ControllerManager'],
+      ['kube-scheduler', 'Scheduler'],
+    ] as const
+    return kinds.map(([component, kind]): ConsumerFacts => {
+      const instance = report?.instances[component] ?? 'unknown'
+      const proven = said && report.healthy
+      return {
+        id: `${component}/${name}`,
+        kind,
+        roles: [role],
+        instance,
+        lastSeen: report?.seenAt ?? 0,
+        // It is told with the place that it reads: the agent of its node starts it anew.
+        orderable: true,
+        reloads: false,
+        ...(proven && { proof: { level: 2 as const, generation: said.trust, instance, at: report.seenAt } }),
+      }
+    })
+  })
+}
+
+function nodesOf(bundles: Bundles, parts: FactParts): ConsumerFacts[] {
+  const { role, snapshot } = parts
+  const digests = new Map([...bundles].map(([generation, { digest }]) => [generation, digest]))
+  return snapshot.list<KubeNode>(resources.nodes).flatMap(node => {
+    const { name } = node.metadata
+    const lease = snapshot.get<Lease>(resources.leases, name, 'kube-node-lease')
+    const report = decodeTrustReport(lease?.metadata.annotations?.[trustReportAnnotation])
+    const bootID = node.status?.nodeInfo?.bootID
+    const facts = {
+      name,
+      renewed: Date.parse(lease?.spec?.renewTime ?? '') || 0,
+      unavailable: node.status?.conditions?.find(({ type }) => type === 'Ready')?.status !== 'True',
+      // Made by the agent itself, at the real API servers, which serve the bare chain to who asks by its name.
+      handshakes: report?.find(isOfAgent(role))?.verified ?? [],
+      ...(bootID !== undefined && { bootID }),
+      ...(report && { report }),
+    }
+    const consumers = nodeConsumers(facts, role, digests)
+    // For the role client a report is all there is to see of an agent: whom its own server lets in is tried by nobody here.
+    return role === 'client' ? consumers.filter(({ kind }) => kind === 'Kubelet') : consumers
+  })
+}
+
+/** The report of a node's agent for a role. */
+export function isOfAgent(role: string): (report: ReportedTrust) => boolean {
+  return report => report.role === role && report.subject === 'agent'
+}
+
+function pods({ snapshot, targets, role, control }: FactParts): ConsumerFacts[] {
+  const { bundle: generation, publishedAt } = targets[role]
+  const tokens = snapshot
+    .list<Secret>(resources.secrets)
+    .filter(({ type }) => type === serviceAccountTokenType)
+  return podConsumers(snapshot.list<ConsumingPod>(resources.pods), {
+    generation,
+    ...(publishedAt !== undefined && { at: publishedAt }),
+    tokenSecrets: new Set(tokens.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`)),
+    now: control.clock.now(),
+  })
+}
