@@ -78,7 +78,7 @@ export function register(program: Command, io: CommandIo): void {
     )
     .option(
       '--probe-nodes <duration>',
-      'so often look at what each node serves on the port of its kubelet, and tell it by metrics',
+      'so often look at what each node serves on the port of its kubelet, and tell it by metrics and to rollcall doctor',
     )
     .option(
       '--node-conditions <duration>',

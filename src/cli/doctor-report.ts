@@ -61,6 +61,7 @@ function formatFinding(finding: ReportedFinding, style: ReportStyle): string {
 function formatSummary({ findings, explained, checks, missing }: Report, style: ReportStyle): string {
   const count = (severity: Severity) => findings.filter(finding => finding.severity === severity).length
   const of = (status: CheckResult['status']) => checks.filter(check => check.status === status)
+  const lacking = new Set(of('SKIP').flatMap(({ missing }) => missing))
   const symptoms = explained.map(({ id, by, count }) => `${id} x${count} by ${by}`).join(', ')
   const lines = [
     [
@@ -76,7 +77,10 @@ function formatSummary({ findings, explained, checks, missing }: Report, style: 
       : [['SKIP', `${of('SKIP').length} checks, which -o wide names: they lack what stands below`]]),
     ...(style.wide ? checkLines('not asked', of('NOT_ASKED')) : []),
     ...missingLines(
-      missing.filter(({ status }) => style.wide || (status !== 'absent' && status !== 'notAsked')),
+      missing.filter(
+        ({ artifact, status }) =>
+          style.wide || (status !== 'absent' && status !== 'notAsked') || lacking.has(artifact),
+      ),
     ),
   ]
   return alignColumns(lines.map(line => line.map(printable)))

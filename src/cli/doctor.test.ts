@@ -122,7 +122,10 @@ test('--node leaves out what is found for others', async () => {
   await cluster.register('worker-9', [['InternalIP', '10.0.0.11']])
   assert.equal((await doctor('--node', 'worker-9')).exitCode, 3)
   assert.match((await doctor('--node', 'worker-9')).stdout, /^WARN Z08/m)
-  await cluster.register('worker-2', [['InternalIP', '10.0.0.12']])
+  await cluster.join('worker-2', '10.0.0.12')
+  await cluster.admin.delete(resources.nodes, { name: 'worker-9' })
+  await cluster.join('worker-9', '10.0.0.19')
+  await cluster.register('worker-9', [['InternalIP', '10.0.0.11']])
   assert.equal((await doctor('--node', 'worker-2')).exitCode, 0)
   await assert.rejects(
     doctor('--node', 'worker-22'),

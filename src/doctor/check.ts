@@ -29,6 +29,11 @@ export interface View {
   optionalArtifacts: readonly ArtifactName[]
   /** `now` in milliseconds since the epoch. */
   audit(facts: Partial<Facts>, now: number): Finding[]
+  /**
+   * Whether there is something that all these artifacts tell nothing of, although they are there: then that nothing is found
+   * is not OK.
+   */
+  unseen?(facts: Partial<Facts>, now: number): boolean
 }
 
 export interface Check {
@@ -41,12 +46,16 @@ export function view<Required extends ArtifactName, Optional extends ArtifactNam
   requiredArtifacts: readonly Required[]
   optionalArtifacts?: readonly Optional[]
   audit(facts: Pick<Facts, Required> & Partial<Pick<Facts, Optional>>, now: number): Finding[]
+  unseen?(facts: Pick<Facts, Required> & Partial<Pick<Facts, Optional>>, now: number): boolean
 }): View {
-  const { requiredArtifacts, optionalArtifacts = [], audit } = of
+  const { requiredArtifacts, optionalArtifacts = [], audit, unseen } = of
   return {
     requiredArtifacts,
     optionalArtifacts,
     // The caller looks at requiredArtifacts first, which the type of a table of checks cannot express.
     audit: (facts, now) => audit(facts as Pick<Facts, Required> & Partial<Pick<Facts, Optional>>, now),
+    ...(unseen && {
+      unseen: (facts, now) => unseen(facts as Pick<Facts, Required> & Partial<Pick<Facts, Optional>>, now),
+    }),
   }
 }

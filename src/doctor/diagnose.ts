@@ -7,7 +7,7 @@ import {
   type GatheredArtifacts,
 } from './artifacts/artifacts.ts'
 import type { Check } from './check.ts'
-import { factsOf } from './facts.ts'
+import { type Facts, factsOf } from './facts.ts'
 import type { Finding } from './finding.ts'
 import { groupFindings, type ReportedFinding } from './group-findings.ts'
 import { type Explained, withoutSymptoms } from './root-causes.ts'
@@ -62,7 +62,7 @@ export function diagnose(
   const diagnoses: Diagnosis[] = []
   const results: CheckResult[] = []
   for (const check of checks) {
-    const { found, missing, status } = runViews(check, gathered, view => view.audit(facts, gatheredAt))
+    const { found, missing, status } = runViews(check, gathered, facts, gatheredAt)
     diagnoses.push(...found.map(finding => ({ ...finding, check })))
     results.push({ id: check.meta.id, title: check.meta.title, status, missing })
   }
@@ -96,7 +96,8 @@ interface ViewsResult {
 function runViews(
   { views }: Check,
   gathered: GatheredArtifacts,
-  audit: (view: Check['views'][number]) => Finding[],
+  facts: Partial<Facts>,
+  now: number,
 ): ViewsResult {
   const found: Finding[] = []
   const unavailable = new Set<ArtifactName>()
@@ -106,8 +107,9 @@ function runViews(
     const missing = view.requiredArtifacts.filter(name => gathered[name].status !== 'ok')
     if (missing.length === 0) {
       asked = true
-      found.push(...audit(view))
+      found.push(...view.audit(facts, now))
       for (const name of view.requiredArtifacts) if (isPartial(gathered[name])) unavailable.add(name)
+      if (view.unseen?.(facts, now)) for (const name of view.optionalArtifacts) unavailable.add(name)
       continue
     }
     // Where one of them was never asked for, the view is no part of this run whatever became of the others.

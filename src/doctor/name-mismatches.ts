@@ -43,7 +43,7 @@ function nameMismatches(
       object: `Node ${probe.node}`,
       node: probe.node,
       evidence: [
-        { value: `SANs ${names}`, source: probedAt(probe) },
+        { value: `SANs ${names}`, ...probedAt(probe) },
         { value: verdict.reason, source: `as a client of ${probe.host} would say` },
       ],
       cause,

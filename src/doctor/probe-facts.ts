@@ -7,8 +7,17 @@ function probedLeaf({ chain }: NodeProbe): Certificate | undefined {
   return readChain(chain).certificates[0]
 }
 
-/** `served by 10.0.0.11:10250`, for evidence. */
-export const probedAt = ({ host, port }: NodeProbe) => `served at ${host}:${port}`
+/** Where and, unless just now, when it was seen, for evidence. */
+export const probedAt = ({ host, port, at }: NodeProbe) => ({
+  source: `served at ${host}:${port}`,
+  ...(at !== undefined && { at }),
+})
+
+/** The same of a handshake that failed. */
+export const dialledAt = ({ host, port, at }: NodeProbe) => ({
+  source: `TLS handshake with ${host}:${port}`,
+  ...(at !== undefined && { at }),
+})
 
 /** Probes that got a certificate, with its leaf. */
 export function probedLeaves(probes: readonly NodeProbe[]): { probe: NodeProbe; leaf: Certificate }[] {

@@ -101,9 +101,21 @@ export interface TokenKeys {
   tokens: { secret: string; keyId: string }[]
 }
 
+/** The newest certificate of one kind that a ledger knows a node by. Times in RFC 3339. */
+export interface LedgerLeaf {
+  node: string
+  kind: 'client' | 'serving'
+  notBefore: string
+  notAfter: string
+  ipAddresses: string[]
+  dnsNames: string[]
+}
+
 export interface ClusterArtifacts {
   requests: CertificateSigningRequest[]
   nodes: KubeNode[]
+  /** Of nodes that there are. Requests are deleted an hour after they were answered (C-40), a ledger remembers. */
+  ledgerLeaves: LedgerLeaf[]
   /** Those in kube-node-lease. */
   nodeLeases: Lease[]
   /** Those in kube-system of programs that approve and sign. */
@@ -137,6 +149,7 @@ export interface ClusterArtifacts {
 export const clusterArtifactNames = [
   'requests',
   'nodes',
+  'ledgerLeaves',
   'nodeLeases',
   'controllerLeases',
   'events',

@@ -6,7 +6,7 @@ export interface Served {
   host: string
   port: number
   /** DER in base64, leaf first; empty where the handshake failed. */
-  chain: string[]
+  chain: readonly string[]
   /** Why there was no handshake, e.g. `tls: internal error` or `connect ECONNREFUSED`. */
   failure?: string
 }
@@ -31,6 +31,8 @@ export interface ApiAnswer {
 
 export interface NodeProbe extends Served {
   node: string
+  /** RFC 3339: when a controller looked; absent: the doctor did. */
+  at?: string
 }
 
 export interface EndpointArtifacts {

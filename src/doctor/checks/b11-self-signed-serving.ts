@@ -28,7 +28,7 @@ export const b11: Check = {
           .map(({ probe, leaf }) => ({
             object: `Node ${probe.node}`,
             node: probe.node,
-            evidence: [{ value: `${describe(leaf)}, signed by itself`, source: probedAt(probe) }],
+            evidence: [{ value: `${describe(leaf)}, signed by itself`, ...probedAt(probe) }],
             cause: 'serverTLSBootstrap is off on the node.',
             fix: [
               {

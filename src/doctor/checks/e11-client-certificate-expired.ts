@@ -1,10 +1,10 @@
 import { formatAge, formatTime } from '../../kube/time-format.ts'
-import type { Certificate } from '../../x509/certificate.ts'
 import { readBundle } from '../certificates.ts'
 import { type Check, view } from '../check.ts'
 import { createToken, restartKubelet, showNode } from '../commands.ts'
-import { latestIssued } from '../node-certificates.ts'
-import { aliveNodes } from '../node-lease.ts'
+import type { Evidence } from '../finding.ts'
+import { isUnknown, knownLives } from '../known-lives.ts'
+import { aliveNodes, isAlive, nodeLease } from '../node-lease.ts'
 
 export const e11: Check = {
   meta: {
@@ -28,19 +28,29 @@ export const e11: Check = {
   views: [
     view({
       requiredArtifacts: ['requests', 'nodes', 'nodeLeases'],
-      audit({ requests, nodes, nodeLeases }, now) {
+      optionalArtifacts: ['ledgerLeaves'],
+      audit({ nodeLeases, ...facts }, now) {
         const alive = aliveNodes(nodeLeases, now)
-        const known = new Set(nodes.map(({ metadata }) => metadata.name))
-        return latestIssued(requests, 'client')
-          .filter(
-            ({ node, certificate }) => known.has(node) && !alive.has(node) && now > certificate.notAfter,
-          )
-          .map(({ node, certificate, request }) => ({
-            ...expired(certificate, `CertificateSigningRequest ${request.name} status.certificate`, now),
+        return knownLives(facts)
+          .filter(({ node, kind, notAfter }) => kind === 'client' && !alive.has(node) && now > notAfter)
+          .map(({ node, notAfter, where }) => ({
+            ...expired(notAfter, where, now),
             object: `Node ${node}`,
             node,
             verify: showNode(node),
           }))
+      },
+      // Who is alive holds one; who was never there has no Lease.
+      unseen({ nodeLeases, ...facts }, now) {
+        const there = new Set(facts.nodes.map(({ metadata }) => metadata.name))
+        const silent = nodeLeases
+          .map(nodeLease)
+          .filter(lease => there.has(lease.node) && !isAlive(lease, now))
+        return isUnknown(
+          knownLives(facts),
+          silent.map(({ node }) => node),
+          'client',
+        )
       },
     }),
     view({
@@ -50,7 +60,7 @@ export const e11: Check = {
         if (!held || now <= held.notAfter) return []
         return [
           {
-            ...expired(held, certificateFile ?? path, now),
+            ...expired(held.notAfter, { source: certificateFile ?? path }, now),
             object: certificateFile ?? path,
             verify: { run: 'rollcall doctor node', purpose: 'finds nothing any more' },
           },
@@ -60,9 +70,9 @@ export const e11: Check = {
   ],
 }
 
-function expired({ notAfter }: Pick<Certificate, 'notAfter'>, source: string, now: number) {
+function expired(notAfter: number, where: Pick<Evidence, 'source' | 'at'>, now: number) {
   return {
-    evidence: [{ value: `expired ${formatTime(notAfter)}, ${formatAge(now - notAfter)} ago`, source }],
+    evidence: [{ value: `expired ${formatTime(notAfter)}, ${formatAge(now - notAfter)} ago`, ...where }],
     cause: 'It was not renewed before it ended; the API takes it no more.',
     fix: [createToken, restartKubelet],
   }

@@ -3,7 +3,7 @@ import { shellWord } from '../../survey/explanation.ts'
 import { usedLife } from '../certificates.ts'
 import { type Check, view } from '../check.ts'
 import { restartKubelet, showNode } from '../commands.ts'
-import { latestIssued } from '../node-certificates.ts'
+import { certificateKinds, isUnknown, knownLives, lifeArtifacts } from '../known-lives.ts'
 import { currentPairs, leafOf } from '../pair-files.ts'
 
 /** K-33: a kubelet renews between 70 and 90 % of the life; a twentieth more is slack for retries. */
@@ -25,33 +25,33 @@ export const e18: Check = {
   views: [
     view({
       requiredArtifacts: ['requests', 'nodes'],
-      audit({ requests, nodes }, now) {
-        const known = new Set(nodes.map(({ metadata }) => metadata.name))
-        const newer = new Set(
-          requests
+      optionalArtifacts: lifeArtifacts,
+      audit(facts, now) {
+        const asked = new Set(
+          facts.requests
             .filter(({ newest, state }) => newest && state !== 'issued')
             .map(({ node, kind }) => `${kind} ${node}`),
         )
-        return (['client', 'serving'] as const).flatMap(kind =>
-          latestIssued(requests, kind)
-            .filter(
-              ({ node, certificate }) =>
-                known.has(node) && !newer.has(`${kind} ${node}`) && isOverdue(certificate, now),
-            )
-            .map(({ node, certificate, request }) => ({
-              object: `Node ${node}`,
-              node,
-              evidence: [
-                {
-                  value: `${kind} certificate ${percent(certificate, now)} used, ends ${formatTime(certificate.notAfter)}`,
-                  source: `CertificateSigningRequest ${request.name} status.certificate`,
-                },
-              ],
-              cause,
-              fix: [restartKubelet],
-              verify: showNode(node),
-            })),
-        )
+        return knownLives(facts)
+          .filter(life => !asked.has(`${life.kind} ${life.node}`) && isOverdue(life, now))
+          .map(({ where, ...life }) => ({
+            object: `Node ${life.node}`,
+            node: life.node,
+            evidence: [
+              {
+                value: `${life.kind} certificate ${percent(life, now)} used, ends ${formatTime(life.notAfter)}`,
+                ...where,
+              },
+            ],
+            cause,
+            fix: [restartKubelet],
+            verify: showNode(life.node),
+          }))
+      },
+      unseen(facts) {
+        const lives = knownLives(facts)
+        const nodes = facts.nodes.map(({ metadata }) => metadata.name)
+        return certificateKinds.some(kind => isUnknown(lives, nodes, kind))
       },
     }),
     view({

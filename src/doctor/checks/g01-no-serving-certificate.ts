@@ -1,6 +1,7 @@
 import { shellWord } from '../../survey/explanation.ts'
 import { type Check, view } from '../check.ts'
 import { probeAgain, restartKubelet } from '../commands.ts'
+import { dialledAt } from '../probe-facts.ts'
 
 export const g01: Check = {
   meta: {
@@ -20,13 +21,13 @@ export const g01: Check = {
       audit: ({ probes }) =>
         probes
           .filter(({ failure }) => /internal.error/i.test(failure ?? ''))
-          .map(({ node, host, port, failure }) => ({
-            object: `Node ${node}`,
-            node,
-            evidence: [{ value: failure ?? '', source: `TLS handshake with ${host}:${port}` }],
+          .map(probe => ({
+            object: `Node ${probe.node}`,
+            node: probe.node,
+            evidence: [{ value: probe.failure ?? '', ...dialledAt(probe) }],
             cause: 'Its kubelet waits for a serving certificate.',
             fix: [
-              { run: `rollcall csr ls --node ${shellWord(node)}`, purpose: 'shows its requests' },
+              { run: `rollcall csr ls --node ${shellWord(probe.node)}`, purpose: 'shows its requests' },
               restartKubelet,
             ],
             verify: probeAgain,

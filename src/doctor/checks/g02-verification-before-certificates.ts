@@ -30,7 +30,7 @@ export const g02: Check = {
             object: `Node ${probe.node}`,
             node: probe.node,
             evidence: [
-              { value: `${describe(leaf)}, signed by itself`, source: probedAt(probe) },
+              { value: `${describe(leaf)}, signed by itself`, ...probedAt(probe) },
               { value: verifying.flags[flag] ?? '', source: `${verifying.pod} --${flag}` },
             ],
             cause: 'The API server verifies kubelets, and this one has no certificate of the cluster.',

@@ -2,6 +2,7 @@ import { canonicalAddress } from '../../approve/canonical-name.ts'
 import { namesIn } from '../../survey/requested-names.ts'
 import { type Check, view } from '../check.ts'
 import { restartKubelet, showNode } from '../commands.ts'
+import type { Facts } from '../facts.ts'
 import { latestIssued } from '../node-certificates.ts'
 
 export const g06: Check = {
@@ -19,14 +20,14 @@ export const g06: Check = {
   views: [
     view({
       requiredArtifacts: ['requests', 'nodes'],
-      audit({ requests, nodes }, now) {
-        const byName = new Map(nodes.map(node => [node.metadata.name, node]))
-        return latestIssued(requests, 'serving').flatMap(({ node, certificate, request }) => {
-          if (!request.newest || now > certificate.notAfter) return []
-          const names = namesIn(certificate.subjectAltName)
-          const held = new Set(names.map(name => canonicalAddress(name.replace(/^(DNS|IP) /, '')).text))
-          const addresses = byName.get(node)?.status?.addresses ?? []
-          const missing = addresses.filter(
+      optionalArtifacts: ['ledgerLeaves'],
+      audit(facts, now) {
+        const names = servingNames(facts)
+        return facts.nodes.flatMap(({ metadata: { name: node }, status }) => {
+          const known = names.get(node)
+          if (!known || now > known.notAfter || hasAskedSince(facts, node, known)) return []
+          const held = new Set(known.names.map(name => canonicalAddress(name.replace(/^(DNS|IP) /, '')).text))
+          const missing = (status?.addresses ?? []).filter(
             ({ type, address }) => type === 'InternalIP' && !held.has(canonicalAddress(address).text),
           )
           if (missing.length === 0) return []
@@ -38,10 +39,7 @@ export const g06: Check = {
                 value: missing.map(({ type, address }) => `${type} ${address}`).join(', '),
                 source: `Node ${node} status.addresses`,
               },
-              {
-                value: `SANs ${names.join(', ')}`,
-                source: `CertificateSigningRequest ${request.name} status.certificate`,
-              },
+              { value: `SANs ${known.names.join(', ')}`, source: known.source },
             ],
             cause: 'The Node has an address that its serving certificate lacks, and has not asked again.',
             fix: [restartKubelet],
@@ -49,6 +47,55 @@ export const g06: Check = {
           }
         })
       },
+      unseen(facts) {
+        const names = servingNames(facts)
+        return facts.nodes.some(({ metadata }) => !names.has(metadata.name))
+      },
     }),
   ],
+}
+
+type NameFacts = Pick<Facts, 'requests'> & Partial<Pick<Facts, 'ledgerLeaves'>>
+
+interface ServingNames {
+  names: string[]
+  /** Milliseconds since the epoch. */
+  notBefore: number
+  notAfter: number
+  source: string
+}
+
+/** Of the newest serving certificate that is known of each node. */
+function servingNames({ requests, ledgerLeaves = [] }: NameFacts): Map<string, ServingNames> {
+  const remembered = ledgerLeaves
+    .filter(({ kind }) => kind === 'serving')
+    .map(({ node, dnsNames, ipAddresses, notBefore, notAfter }): [string, ServingNames] => [
+      node,
+      {
+        names: [...dnsNames.map(name => `DNS ${name}`), ...ipAddresses.map(address => `IP ${address}`)],
+        notBefore: Date.parse(notBefore),
+        notAfter: Date.parse(notAfter),
+        source: "the signer's ledger",
+      },
+    ])
+  const known = new Map(remembered)
+  for (const { node, certificate, request } of latestIssued(requests, 'serving')) {
+    const { notBefore, notAfter, subjectAltName } = certificate
+    if ((known.get(node)?.notBefore ?? 0) > notBefore) continue
+    const source = `CertificateSigningRequest ${request.name} status.certificate`
+    known.set(node, { names: namesIn(subjectAltName), notBefore, notAfter, source })
+  }
+  return known
+}
+
+/** Whether it has made a request that is not answered by a certificate yet. */
+function hasAskedSince({ requests }: NameFacts, node: string, { notBefore }: ServingNames): boolean {
+  return requests.some(
+    request =>
+      request.kind === 'serving' &&
+      request.node === node &&
+      request.newest &&
+      request.state !== 'issued' &&
+      request.created >= notBefore,
+  )
 }

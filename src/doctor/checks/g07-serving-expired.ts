@@ -39,7 +39,7 @@ export const g07: Check = {
             evidence: [
               {
                 value: `${describe(leaf)}, expired ${formatAge(now - leaf.notAfter)} ago`,
-                source: probedAt(probe),
+                ...probedAt(probe),
               },
             ],
             cause: 'It was not renewed before it ended.',

@@ -35,7 +35,7 @@ export const g10: Check = {
             object: `Node ${probe.node}`,
             node: probe.node,
             evidence: [
-              { value: `${describe(leaf)}: ${verdict.reason}`, source: probedAt(probe) },
+              { value: `${describe(leaf)}: ${verdict.reason}`, ...probedAt(probe) },
               {
                 value: roots.map(describe).join('; ') || 'no certificate',
                 source: 'ConfigMap kube-root-ca.crt',

@@ -26,7 +26,7 @@ export const g12: Check = {
           return {
             object: `Node ${probe.node}`,
             node: probe.node,
-            evidence: [{ value: formatName(leaf.subject), source: probedAt(probe) }],
+            evidence: [{ value: formatName(leaf.subject), ...probedAt(probe) }],
             cause: `Node ${named} answers at the address of Node ${probe.node}.`,
             fix: [
               { run: 'kubectl get nodes -o wide', purpose: 'which Node has a stale address?' },

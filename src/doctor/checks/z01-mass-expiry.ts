@@ -1,11 +1,16 @@
 import { formatTime } from '../../kube/time-format.ts'
 import { shellWord } from '../../survey/explanation.ts'
-import type { Certificate } from '../../x509/certificate.ts'
 import { usedLife } from '../certificates.ts'
 import { type Check, view } from '../check.ts'
 import type { Finding } from '../finding.ts'
-import { latestIssued } from '../node-certificates.ts'
-import { probedLeaves } from '../probe-facts.ts'
+import {
+  type CertificateKind,
+  certificateKinds,
+  isUnknown,
+  type KnownLife,
+  knownLives,
+  lifeArtifacts,
+} from '../known-lives.ts'
 
 const hour = 3_600_000
 /** Certificates below which nobody speaks of a fleet. */
@@ -30,32 +35,21 @@ export const z01: Check = {
   views: [
     view({
       requiredArtifacts: ['requests', 'nodes'],
-      audit({ requests, nodes }, now) {
-        const known = new Set(nodes.map(({ metadata }) => metadata.name))
-        return (['client', 'serving'] as const).flatMap(kind => {
-          const held = latestIssued(requests, kind).filter(({ node }) => known.has(node))
-          return crowd(
-            kind,
-            held.map(({ certificate }) => certificate),
-            'CertificateSigningRequests status.certificate',
-            now,
-          )
-        })
+      optionalArtifacts: lifeArtifacts,
+      audit(facts, now) {
+        const byKind = Map.groupBy(knownLives(facts), ({ kind }) => kind)
+        return [...byKind].flatMap(([kind, lives]) => crowd(kind, lives, now))
       },
-    }),
-    view({
-      requiredArtifacts: ['probes'],
-      audit({ probes }, now) {
-        const leaves = probedLeaves(probes).map(({ leaf }) => leaf)
-        return crowd('serving', leaves, 'what the nodes present', now)
+      unseen(facts) {
+        const lives = knownLives(facts)
+        const nodes = facts.nodes.map(({ metadata }) => metadata.name)
+        return nodes.length >= fewest && certificateKinds.some(kind => isUnknown(lives, nodes, kind))
       },
     }),
   ],
 }
 
-type Life = Pick<Certificate, 'notBefore' | 'notAfter'>
-
-function crowd(kind: 'client' | 'serving', all: readonly Life[], source: string, now: number): Finding[] {
+function crowd(kind: CertificateKind, all: readonly KnownLife[], now: number): Finding[] {
   const alive = all.filter(({ notAfter }) => now <= notAfter)
   const byHour = Map.groupBy(alive, ({ notAfter }) => Math.floor(notAfter / hour))
   const hours = [...byHour].sort(([, a], [, b]) => b.length - a.length)
@@ -70,7 +64,7 @@ function crowd(kind: 'client' | 'serving', all: readonly Life[], source: string,
   return [
     {
       object: `${kind} certificates that end in the hour from ${formatTime(at * hour)}`,
-      evidence: [{ value: `of ${all.length}: ${histogram}`, source }],
+      evidence: [{ value: `of ${all.length}: ${histogram}`, source: sourcesOf(together) }],
       cause: `Most ${kind} certificates end in the same hour and were not renewed at their random moments.`,
       fix: [
         {
@@ -81,4 +75,10 @@ function crowd(kind: 'client' | 'serving', all: readonly Life[], source: string,
       verify: { run: 'rollcall certs expiring', purpose: 'shows later ends' },
     },
   ]
+}
+
+/** Where the first few of them are told. */
+function sourcesOf(lives: readonly KnownLife[]): string {
+  const sources = [...new Set(lives.map(({ where }) => where.source))]
+  return `${sources.slice(0, 3).join(', ')}${sources.length > 3 ? ' …' : ''}`
 }

@@ -1,5 +1,6 @@
 import { type Check, view } from '../check.ts'
 import { probeAgain } from '../commands.ts'
+import { dialledAt } from '../probe-facts.ts'
 
 export const z03: Check = {
   meta: {
@@ -25,10 +26,10 @@ export const z03: Check = {
         )
         return probes
           .filter(({ node, failure }) => ready.has(node) && isUnreachable(failure))
-          .map(({ node, host, port, failure }) => ({
-            object: `Node ${node}`,
-            node,
-            evidence: [{ value: failure ?? '', source: `TLS handshake with ${host}:${port}` }],
+          .map(probe => ({
+            object: `Node ${probe.node}`,
+            node: probe.node,
+            evidence: [{ value: probe.failure ?? '', ...dialledAt(probe) }],
             cause: 'There is no connection to the kubelet from here.',
             fix: [
               {

@@ -13,13 +13,13 @@ import { andThen, attempt, attemptOptional } from './attempt.ts'
 import { listCalledServers } from './ca-bundles.ts'
 import { compareClocks } from './clocks.ts'
 import { listControlPlanePrograms } from './control-plane-flags.ts'
+import { readLedgerLeaves } from './ledger-leaves.ts'
 import { listEvents, listLeases, listNodes, listRequests } from './objects.ts'
 import { listPodsBeforeCa } from './pods-before-ca.ts'
 import type { GatherPorts, LookAtTls } from './ports.ts'
-import { probeNodes } from './probes.ts'
+import { gatherProbes } from './probes.ts'
 import { refusalsOf } from './refusals.ts'
 import { listPausedPools, listRotations } from './rotations.ts'
-import { suspects } from './suspects.ts'
 import { readTokenKeys } from './token-keys.ts'
 import { listBootstrapTokens } from './tokens.ts'
 import { listRootCertificates, readClientTrust, readClusterInfo } from './trust.ts'
@@ -81,7 +81,8 @@ export async function gatherCluster(
     requesterAccess: await andThen(requests, waiting =>
       askAccess(client, requesterQuestions(waiting, clock.now())),
     ),
-    probes: await probesOf(nodes, requests, probe, lookAtTls),
+    probes: await gatherProbes(client, { nodes, requests }, { probe, lookAtTls, now: clock.now() }),
+    ledgerLeaves: await andThen(nodes, known => readLedgerLeaves(client, known)),
     // The last: it is the only thing that is written, and nothing of it is to be among what was read.
     canary: canary
       ? await attempt(() => runCanary({ ...canary, client, clock, patience: canaryPatience }))
@@ -134,18 +135,4 @@ async function gatherIndependent(
       lookAtServer(server, lookAtTls),
     ])
   return { nodeLeases, controllerLeases, events, rootCertificates, clientTrust, clocks, ...served }
-}
-
-async function probesOf(
-  nodes: GatheredArtifacts['nodes'],
-  requests: GatheredArtifacts['requests'],
-  probe: boolean,
-  lookAtTls: LookAtTls,
-): Promise<GatheredArtifacts['probes']> {
-  if (!probe) return { status: 'notAsked', reason: 'asked for with --probe only' }
-  if (nodes.status !== 'ok') return nodes
-  const chosen = suspects(nodes.value, requests.status === 'ok' ? requests.value : [])
-  const value = await probeNodes(chosen, lookAtTls)
-  const partial = `${chosen.length} of ${nodes.value.length} nodes were probed, those first that have reason to be`
-  return { status: 'ok', value, ...(chosen.length < nodes.value.length && { partial }) }
 }

@@ -8,6 +8,7 @@ import {
   type ObjectMeta,
   resources,
 } from '../../kube/types.ts'
+import { conditionTypes } from '../../survey/node-conditions/certificate-conditions.ts'
 import { leaseFacts } from './lease-facts.ts'
 
 export async function listRequests(client: KubeClient): Promise<CertificateSigningRequest[]> {
@@ -40,6 +41,8 @@ export async function listRequests(client: KubeClient): Promise<CertificateSigni
   return items
 }
 
+const keptConditions: ReadonlySet<string> = new Set(['Ready', ...Object.values(conditionTypes)])
+
 export async function listNodes(client: KubeClient): Promise<KubeNode[]> {
   const { items } = await listAll<KubeNode>(
     client,
@@ -52,7 +55,7 @@ export async function listNodes(client: KubeClient): Promise<KubeNode[]> {
       metadata: plainMeta(metadata),
       status: {
         ...(status?.addresses && { addresses: status.addresses }),
-        conditions: (status?.conditions ?? []).filter(({ type }) => type === 'Ready'),
+        conditions: (status?.conditions ?? []).filter(({ type }) => keptConditions.has(type)),
         ...(status?.daemonEndpoints && { daemonEndpoints: status.daemonEndpoints }),
         nodeInfo: nodeInfo(status?.nodeInfo),
       },

@@ -1,10 +1,66 @@
+import type { KubeClient } from '../../kube/client.ts'
 import type { KubeNode } from '../../kube/types.ts'
+import {
+  type PublishedProbe,
+  type PublishedProbes,
+  readPublishedProbes,
+} from '../../survey/serving-probes/published-probes.ts'
+import type { GatheredArtifacts } from '../artifacts/artifacts.ts'
 import type { NodeProbe } from '../artifacts/endpoint-artifacts.ts'
+import { attemptOptional } from './attempt.ts'
 import type { LookAtTls } from './ports.ts'
+import { mostProbes, suspects } from './suspects.ts'
 
 /** Handshakes in flight. */
 const parallel = 16
 const kubeletPort = 10250
+
+interface ProbeSurroundings {
+  /** Whether the doctor itself is to look. */
+  probe: boolean
+  lookAtTls: LookAtTls
+  /** Milliseconds since the epoch. */
+  now: number
+}
+
+/**
+ * What nodes serve: as a controller saw it that probes them, and where that was not lately, or the doctor looks itself, as
+ * the doctor sees it. Of whom neither knows, nothing is said.
+ */
+export async function gatherProbes(
+  client: KubeClient,
+  { nodes, requests }: Pick<GatheredArtifacts, 'nodes' | 'requests'>,
+  { probe, lookAtTls, now }: ProbeSurroundings,
+): Promise<GatheredArtifacts['probes']> {
+  if (nodes.status !== 'ok') return nodes
+  const told = await attemptOptional(() => readPublishedProbes(client), 'controller --probe-nodes')
+  if (told.status !== 'ok' && !probe)
+    return told.status === 'absent'
+      ? {
+          status: 'notAsked',
+          reason: 'asked for with --probe only, as no controller --probe-nodes tells them',
+        }
+      : told
+  const there = new Set(nodes.value.map(({ metadata }) => metadata.name))
+  const surveyed = told.status === 'ok' ? lately(told.value, now).filter(({ node }) => there.has(node)) : []
+  const chosen = probe ? suspects(nodes.value, requests.status === 'ok' ? requests.value : [], surveyed) : []
+  const own = await probeNodes(chosen, lookAtTls)
+  const value = new Map([...surveyed, ...own].map(found => [found.node, found]))
+  const missing = there.size - value.size
+  const by = [
+    ...(probe ? [`${own.length} now`] : []),
+    ...(surveyed.length > 0 ? [`${surveyed.length} by controller --probe-nodes`] : []),
+  ].join(', ')
+  const partial = `${value.size} of ${there.size} nodes were looked at${by && `: ${by}`}; --probe looks at ${mostProbes}, those first that have reason to be`
+  return { status: 'ok', value: [...value.values()], ...(missing > 0 && { partial }) }
+}
+
+/** Milliseconds beyond two rounds after which nobody goes on looking. */
+const slack = 10 * 60_000
+
+function lately({ interval, probes }: PublishedProbes, now: number): PublishedProbe[] {
+  return probes.filter(({ at }) => now - Date.parse(at) <= 2 * interval + slack)
+}
 
 /** Looks at the serving certificate of each node, at the address that kube-apiserver would dial (H-4). */
 export async function probeNodes(nodes: readonly KubeNode[], lookAtTls: LookAtTls): Promise<NodeProbe[]> {

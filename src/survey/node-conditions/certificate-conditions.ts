@@ -47,10 +47,19 @@ function conditionOf(type: string, certificate: KnownCertificate, now: number): 
   return { type, status: 'True', reason, message }
 }
 
+/** From when to when, in milliseconds since the epoch, the certificate is valid that a condition tells of. */
+export function conditionLife({
+  message = '',
+}: NodeCondition): { notBefore: number; notAfter: number } | undefined {
+  const [, from = '', to = ''] = /^serial \d+, valid (\S+) to (\S+)$/.exec(message) ?? []
+  const life = { notBefore: Date.parse(from), notAfter: Date.parse(to) }
+  return Number.isNaN(life.notBefore) || Number.isNaN(life.notAfter) ? undefined : life
+}
+
 /** The same, if the certificate that it tells of has ended since. */
 function lapsed(condition: NodeCondition, now: number): NodeCondition | undefined {
-  const end = /^serial \d+, valid \S+ to (\S+)$/.exec(condition.message ?? '')?.[1]
-  if (end === undefined || !(now > Date.parse(end))) return undefined
+  const life = conditionLife(condition)
+  if (!life || now <= life.notAfter) return undefined
   const { type, message } = condition
   return { type, status: 'False', reason: 'Expired', ...(message !== undefined && { message }) }
 }

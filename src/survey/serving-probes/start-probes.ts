@@ -1,9 +1,11 @@
-/** Looks from time to time at what each node serves, and tells the numbers of nodes. */
+/** Looks from time to time at what each node serves; tells what it saw, and the numbers of nodes as metrics. */
 import { Gauge, type Registry } from 'prom-client'
 import { type KubeClient, listAll } from '../../kube/client.ts'
+import { formatTime } from '../../kube/time-format.ts'
 import { type KubeNode, resources } from '../../kube/types.ts'
 import { type Clock, type Log, type Random, sleep } from '../../ports.ts'
 import { type ProbeTarget, probeTargets } from './probe-targets.ts'
+import { type PublishedProbe, publishProbes } from './published-probes.ts'
 import { type Seen, type ServingState, servingState, servingStates } from './serving-state.ts'
 
 export interface ProbeMetrics {
@@ -49,17 +51,20 @@ export interface ProbesOptions {
 const parallel = 8
 
 export function startProbes(options: ProbesOptions): { stop(): Promise<void> } {
-  const { log, metrics, clock, intervalSeconds } = options
+  const { client, log, metrics, clock, intervalSeconds } = options
   const stopping = new AbortController()
   const { signal } = stopping
   async function run(): Promise<void> {
     while (!signal.aborted) {
       const began = clock.monotonic()
       try {
-        const states = await round(options, signal)
-        if (!signal.aborted) metrics.counted(states)
+        const seen = await round(options, signal)
+        if (signal.aborted) break
+        metrics.counted(countStates(seen, clock.now()))
+        await publishProbes(client, seen, intervalSeconds, signal)
       } catch (error) {
-        log.error('what nodes serve could not be looked at', { error: String(error) })
+        if (!signal.aborted)
+          log.error('what nodes serve could not be looked at, or told', { error: String(error) })
       }
       const rest = intervalSeconds * 1000 - (clock.monotonic() - began)
       // At least a moment, so that a list that fails at once is not asked for without end.
@@ -76,22 +81,32 @@ export function startProbes(options: ProbesOptions): { stop(): Promise<void> } {
   }
 }
 
-async function round(options: ProbesOptions, signal: AbortSignal): Promise<Map<ServingState, number>> {
+function countStates(seen: readonly PublishedProbe[], now: number): Map<ServingState, number> {
+  const counts = new Map<ServingState, number>()
+  for (const probe of seen) {
+    const state = servingState(probe, probe.host, now)
+    counts.set(state, (counts.get(state) ?? 0) + 1)
+  }
+  return counts
+}
+
+async function round(options: ProbesOptions, signal: AbortSignal): Promise<PublishedProbe[]> {
   const { client, clock, random, look, intervalSeconds, loopback = false } = options
   const { items } = await listAll<KubeNode>(client, resources.nodes, {}, signal, withAddresses)
   const queue = shuffled(probeTargets(items, loopback), random)
   // The first round is to tell soon; later ones are spread over half the interval.
   const pause = ((intervalSeconds * 1000) / 2 / Math.max(queue.length, 1)) * parallel
-  const counts = new Map<ServingState, number>()
+  const seen: PublishedProbe[] = []
   async function lane(): Promise<void> {
     for (let next = queue.pop(); next && !signal.aborted; next = queue.pop()) {
       await sleep(clock, pause * random.float(), signal)
-      const state = servingState(await look(next), next.host, clock.now())
-      counts.set(state, (counts.get(state) ?? 0) + 1)
+      const { chain, failure } = await look(next)
+      const at = formatTime(clock.now())
+      seen.push({ ...next, at, chain, ...(failure !== undefined && { failure }) })
     }
   }
   await Promise.all(Array.from({ length: parallel }, lane))
-  return counts
+  return seen
 }
 
 /** 5,000 Nodes are 40 MB. */
