@@ -107,7 +107,7 @@ export class ApiServerTrials {
     await this.#tried(key, async () => {
       const why = await dial(this.#server, pem, clock)
       if (why === undefined) this.#whys.delete(key)
-      else this.#whys.set(key, why)
+      else this.#whys.set(key, `${this.#server.name}: ${why}`)
       return why === undefined
     })
     return this.#whys.get(key)

@@ -8,6 +8,7 @@ import { authorityFacts } from '../rollover/authority-facts.ts'
 import type { CaStore } from '../rollover/ca-store.ts'
 import { certificateRequests } from '../rollover/pending-requests.ts'
 import { type KnownBundle, signedBundles } from '../rollover/signed-bundles.ts'
+import { dialWith } from '../rollover/sink-dial.ts'
 import { sinkFacts, type TrustSink } from '../rollover/trust-sinks.ts'
 import { consumersOf } from './generic-consumers.ts'
 import type { GenericControl, Servers } from './generic-control.ts'
@@ -15,7 +16,6 @@ import { leafFacts } from './generic-leaves.ts'
 import type { GenericState } from './generic-state.ts'
 import type { NodeDials } from './node-dials.ts'
 import type { ManagedRole } from './rollover-file.ts'
-import { dialWith } from './sink-dial.ts'
 import type { Snapshot } from './snapshot.ts'
 
 export interface FactParts {
@@ -167,7 +167,8 @@ async function factsOfSink(
   }
   const facts = await sinkFacts(sink, state, bundles, cas)
   const waitsFor = restartMissing(sink.id, facts.generation, plan, parts)
-  const refused = sink.role === 'apiserver-serving' ? await dialWith(await sink.read(), servers) : undefined
+  const refused =
+    sink.role === 'apiserver-serving' ? await dialWith(await sink.read(), servers.values()) : undefined
   return {
     ...facts,
     ...(waitsFor !== undefined && { generation: 0, waitsFor }),

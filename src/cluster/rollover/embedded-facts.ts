@@ -2,19 +2,19 @@
 
 import { type CARotationObject, caRotation } from '../../kube/rollcall/ca-rotation.ts'
 import type { TrustRole } from '../../kube/rollcall/trust-bundle.ts'
-import type { AuthorityFacts, ConsumerFacts, Observations, ServerFacts } from '../../rollover/observations.ts'
+import type { ConsumerFacts, Observations, ServerFacts, SinkFacts } from '../../rollover/observations.ts'
 import { finalPhases, type Phase, type Plan } from '../../rollover/plan.ts'
 import { nodeConsumers } from '../../trust/node-consumers.ts'
 import { sha256Hex } from '../../x509/fingerprint.ts'
-import { formatName } from '../../x509/name.ts'
+import { authorityFacts } from './authority-facts.ts'
 import type { EmbeddedControl } from './embedded-control.ts'
 import { leafHolders } from './leaf-holders.ts'
 import type { NodeTrials } from './node-trials.ts'
 import { certificateRequests } from './pending-requests.ts'
 import type { ServerTrials } from './server-trials.ts'
-import { signatureProof } from './signature-proof.ts'
 import { signedBundles } from './signed-bundles.ts'
-import { sinkFacts } from './trust-sinks.ts'
+import { dialWith } from './sink-dial.ts'
+import { sinkFacts, type TrustSink } from './trust-sinks.ts'
 
 /** Id of the embedded API, as server and as consumer. */
 export const serverId = 'rollcall-apiserver'
@@ -62,7 +62,7 @@ export async function gatherFacts(
       oldByNew: cas.isCrossSigned(role, from, to),
     },
     bundles: [...bundles.values()],
-    sinks: await Promise.all(sinks.map(sink => sinkFacts(sink, state, bundles, cas))),
+    sinks: await Promise.all(sinks.map(sink => factsOfSink(sink, bundles, parts))),
     servers: [await serverFacts(plan, parts)],
     signer: { ...state.sign, canaryAccepted: [...parts.canaries] },
     consumers,
@@ -78,26 +78,16 @@ export async function gatherFacts(
   }
 }
 
-async function authorityFacts(
-  role: TrustRole,
-  generation: number,
-  { cas, clock }: EmbeddedControl,
-): Promise<AuthorityFacts | undefined> {
-  const authority = cas.authority(role, generation)
-  if (!authority) return undefined
-  const { certificate } = authority
-  const { subjectKeyIdentifier, basicConstraints, notBefore, notAfter, spki, keyType } = certificate
-  return {
-    generation,
-    subject: formatName(certificate.subject),
-    ...(subjectKeyIdentifier && { keyIdentifier: Buffer.from(subjectKeyIdentifier).toString('hex') }),
-    key: sha256Hex(spki),
-    algorithm: keyType,
-    notBefore,
-    notAfter,
-    mayCrossSign: basicConstraints?.pathLength !== 0,
-    keyUsable: await signatureProof(authority, clock),
-  }
+/** Read back, and where machines take trust in the API from it, dialled with what it holds as a fresh machine would. */
+async function factsOfSink(
+  sink: TrustSink,
+  bundles: ReturnType<typeof signedBundles>,
+  { control: { cas, trust }, role, server }: FactParts,
+): Promise<SinkFacts> {
+  const facts = await sinkFacts(sink, trust.role(role), bundles, cas)
+  if (role !== 'apiserver-serving') return facts
+  const refused = await dialWith(await sink.read(), [server])
+  return { ...facts, ...(refused !== undefined && { refused }) }
 }
 
 function otherRotation({ id, role }: Plan, { reader }: EmbeddedControl): { otherRotation?: string } {

@@ -3,8 +3,10 @@ import type { TrustRole } from '../../kube/rollcall/trust-bundle.ts'
 import type { ServerFacts } from '../../rollover/observations.ts'
 import { probeName } from '../../trust/node-orders.ts'
 import { issuePair } from '../issue-pair.ts'
+import { dial } from './dial.ts'
 import type { EmbeddedControl } from './embedded-control.ts'
 import { isAcceptedKubelet, isVerified, type Place, statusFor } from './handshakes.ts'
+import { canaryUser } from './seen-consumers.ts'
 
 /** Milliseconds that a result is used. */
 const fresh = 10_000
@@ -13,6 +15,7 @@ export class ServerTrials {
   readonly #control: EmbeddedControl
   readonly #role: TrustRole
   readonly #results = new Map<string, { at: number; result: boolean }>()
+  readonly #whys = new Map<string, string>()
 
   constructor(control: EmbeddedControl, role: TrustRole) {
     this.#control = control
@@ -45,6 +48,20 @@ export class ServerTrials {
       newOnly: await probe(`${to}`, pem(to)),
       both: await probe(`${from}+${to}`, pem(from, to)),
     }
+  }
+
+  /** Why a machine that trusts these CAs (PEM), and no other, is not let through to what is served now; undefined: it is. */
+  async dialled(authorities: string): Promise<string | undefined> {
+    const { trust, place, clock } = this.#control
+    const { authority, mode } = trust.role('apiserver-serving').present
+    const key = `${authority}/${mode} since ${trust.presentsSince} dialled by ${authorities}`
+    await this.#tried(key, async () => {
+      const why = await trust.asItself(() => dial(place, authorities, clock))
+      if (why === undefined) this.#whys.delete(key)
+      else this.#whys.set(key, why)
+      return why === undefined
+    })
+    return this.#whys.get(key)
   }
 
   /** Whether a leaf that the CA issued just now is taken. */
@@ -90,7 +107,7 @@ export async function canaryStatus(
 ): Promise<number | undefined> {
   const ca = cas.authority('client', authority)
   if (!ca) return undefined
-  const identity = { commonName: 'rollcall:canary', organizations: [] }
+  const identity = { commonName: canaryUser, organizations: [] }
   const times = { lifetime: 3_600_000, now: clock.now() }
   const pair = await issuePair(ca, { ...identity, usage: 'client auth', ...times }, random)
   return trust.asItself(() => statusFor(place, path, pair, clock))
