@@ -11,6 +11,8 @@ export interface ServedChain {
   id: string
   certificate: string
   key: Secret
+  /** Sessions that began with it may be resumed. Not where a handshake is to prove something: a resumed one proves nothing. */
+  resumable?: boolean
 }
 
 export interface ChainChoice {
@@ -30,11 +32,17 @@ export interface ChosenChains {
   contextFor(name: string): SecureContext | undefined
   /** Id of the chain that this connection, on which something is asked, was served with. */
   of(socket: TLSSocket): string | undefined
+  /** No session from before is resumed from the next connection on. */
+  endSessions(): void
 }
+
+/** Seconds for which a session can be resumed: as long a client may go on as who it was before its certificate was renewed. */
+const sessionTimeout = 300
 
 /**
  * The context is set just before the connection is handed to the TLS of the server, which takes the one in force at that
- * moment: so a choice needs no server name, and handshakes under way keep theirs. Nothing is resumed.
+ * moment: so a choice needs no server name, and handshakes under way keep theirs. Each context makes ticket keys of its own,
+ * so that another chain, or other CAs of clients, end all sessions that began before.
  */
 export function chooseChains(choice: ChainChoice): ChosenChains {
   /** By both ends' address and port, since a TLS socket does not tell the socket it was made of. */
@@ -43,12 +51,13 @@ export function chooseChains(choice: ChainChoice): ChosenChains {
   const contexts = new WeakMap<ServedChain, { authorities: string; context: SecureContext }>()
   let inForce: { chain: ServedChain; authorities: string } | undefined
 
-  const options = ({ certificate, key }: ServedChain, authorities: string) => ({
+  const options = ({ certificate, key, resumable }: ServedChain, authorities: string) => ({
     cert: certificate,
     key: key.reveal(),
     ca: authorities,
     minVersion: 'TLSv1.2' as const,
-    secureOptions: constants.SSL_OP_NO_TICKET,
+    sessionTimeout,
+    secureOptions: resumable ? 0 : constants.SSL_OP_NO_TICKET,
   })
 
   function choose(server: Http2SecureServer, socket: Socket): void {
@@ -88,10 +97,15 @@ export function chooseChains(choice: ChainChoice): ChosenChains {
     },
     of(socket) {
       const { servername } = socket as { servername?: unknown }
-      const named = typeof servername === 'string' ? choice.forName(servername) : undefined
+      // By whatever name a session is resumed, no certificate is shown.
+      const asksByName = typeof servername === 'string' && !socket.isSessionReused()
+      const named = asksByName ? choice.forName(servername) : undefined
       const key = keyOf(socket)
       if (chosen.has(key)) asked.add(key)
       return named?.id ?? chosen.get(key)
+    },
+    endSessions() {
+      inForce = undefined
     },
   }
 }

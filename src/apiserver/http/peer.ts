@@ -7,16 +7,16 @@ const LONGEST_CHAIN = 10
 
 /**
  * Who is at the other end: address and presented certificate chain, DER, leaf first. Nothing is verified here: access
- * does that for each request, so that a CA that is no longer trusted ends old connections too (A-31).
+ * does that for each request, so that a CA that is no longer trusted ends old connections, and sessions that are resumed,
+ * too (A-31).
  */
-export function peerOf(socket: TLSSocket): Peer {
+export function peerOf(socket: TLSSocket, certificates: readonly Uint8Array[] = chainOf(socket)): Peer {
   const remoteAddress = socket.remoteAddress ?? ''
-  const certificates = chainOf(socket)
   return certificates.length > 0 ? { certificates, remoteAddress } : { remoteAddress }
 }
 
 /** As objects of node:crypto, which read nothing but the bytes: getPeerCertificate describes each in full, for 0.2 ms. */
-function chainOf(socket: TLSSocket): Uint8Array[] {
+export function chainOf(socket: TLSSocket): Uint8Array[] {
   const chain: Uint8Array[] = []
   let next: X509Certificate | undefined = socket.getPeerX509Certificate()
   while (next && chain.length < LONGEST_CHAIN) {

@@ -21,6 +21,7 @@ import { type Exchange, messageExchange, streamExchange } from './exchange.ts'
 import { BODY_TIMEOUT, handleExchange, handleUpgrade } from './handle-exchange.ts'
 import { OpenConnections } from './open-connections.ts'
 import { peerOf } from './peer.ts'
+import { PresentedChains } from './presented-chains.ts'
 import { mayUpgrade } from './upgrade.ts'
 
 /** The serving pair, and the CAs (PEM) whose names are sent to clients that look for a certificate to present. */
@@ -73,6 +74,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const server = createServer(options.tls, chains)
   chains?.guard(server)
   const connections = new OpenConnections()
+  const presented = new PresentedChains(() => chains?.endSessions())
+  server.on('secureConnection', (socket: TLSSocket) => presented.handshake(socket))
   const sessions = new Set<ServerHttp2Session>()
   const sockets = new Set<Socket>()
   server.on('session', session => {
@@ -86,7 +89,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     socket.setKeepAlive(true, KEEP_ALIVE)
     socket.on('close', () => sockets.delete(socket))
   })
-  takeRequests(server, options, connections, peersOf(connections, chains))
+  takeRequests(server, options, connections, peersOf(connections, chains, presented))
   await listen(server, port, host)
   const address = server.address()
   return {
@@ -161,7 +164,7 @@ const secureContext = ({ certificate, key, clientCertificateAuthorities }: Serve
   key: key.reveal(),
   ca: clientCertificateAuthorities,
   minVersion: 'TLSv1.2' as const,
-  // A resumed session has the leaf of the one before without its chain, and hides what was distrusted since.
+  // Whoever serves one chain for all lets nothing be resumed; chain-choice.ts says where that is otherwise.
   secureOptions: constants.SSL_OP_NO_TICKET,
 })
 
@@ -191,6 +194,7 @@ function listenError(error: Error, port: number, host: string): Error {
 function peersOf(
   connections: OpenConnections,
   chains: ChosenChains | undefined,
+  presented: PresentedChains,
 ): (connection: Exchange['connection']) => Peer {
   const peers = new WeakMap<Exchange['connection'], Peer>()
   return connection => {
@@ -199,7 +203,7 @@ function peersOf(
     const session = 'socket' in connection ? connection : undefined
     const socket = (session?.socket ?? connection) as TLSSocket
     const chain = chains?.of(socket)
-    const peer = { ...peerOf(socket), ...(chain !== undefined && { chain }) }
+    const peer = { ...peerOf(socket, presented.of(socket)), ...(chain !== undefined && { chain }) }
     peers.set(connection, peer)
     connections.opened(peer, socket, session)
     return peer

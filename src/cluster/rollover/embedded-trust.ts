@@ -222,7 +222,9 @@ export class EmbeddedTrust {
       authority === 1 && mode === 'old' ? this.#options.pki.apiserver : await this.#leaf(authority)
     const cross = mode === 'bridged' ? cas.newestCross('apiserver-serving', authority) : ''
     if (cross === undefined) throw new RangeError(`CA ${authority} is signed by no other`)
-    this.#chains.set(id, { id, certificate: certificate + cross, key })
+    // A bare chain is shown for the proof that a whole handshake with it is.
+    const resumable = mode !== 'bare'
+    this.#chains.set(id, { id, certificate: certificate + cross, key, resumable })
   }
 
   async #leaf(authority: number): Promise<KeyPair> {
