@@ -30,6 +30,9 @@ export interface PresentedLeaf {
 /** What is kept apart of one user's: who comes from ever new addresses, as ever new programs, is one more that counts as many. */
 const mostOfUser = 256
 
+/** As whom the control plane tries certificates of its CAs, which is no use of them. */
+export const canaryUser = 'rollcall:canary'
+
 const nodePrefix = 'system:node:'
 const bootstrapPrefix = 'system:bootstrap:'
 const podName = 'authentication.kubernetes.io/pod-name'
@@ -44,6 +47,8 @@ export function chainId(authority: number, mode: string): string {
 export function servedBy({ chain }: Peer): number | undefined {
   return chain === undefined ? undefined : Number(chain.split('/')[0])
 }
+
+const nobody: ReadonlySet<string> = new Set(['system:anonymous', canaryUser])
 
 export class SeenConsumers {
   readonly #issuerOf: (leaf: Certificate) => number | undefined
@@ -68,20 +73,21 @@ export class SeenConsumers {
   request(user: UserInfo, peer: Peer, program: string | undefined, now: number): void {
     const { chain, certificates } = peer
     // Calls inside the process have no handshake.
-    if (chain === undefined || user.username === undefined || user.username === 'system:anonymous') return
+    const { username } = user
+    if (chain === undefined || username === undefined || nobody.has(username)) return
     const [authority = 0, mode] = chain
       .split('/')
       .map((part, index) => (index === 0 ? Number(part) : part)) as [number, string]
-    const node = user.username.startsWith(nodePrefix) ? user.username.slice(nodePrefix.length) : undefined
+    const node = username.startsWith(nodePrefix) ? username.slice(nodePrefix.length) : undefined
     const [leaf] = certificates ?? []
-    if (leaf) this.#used(leaf, node === undefined ? user.username : undefined, holderOf(user.username), now)
+    if (leaf) this.#used(leaf, node === undefined ? username : undefined, holderOf(username), now)
     if (node !== undefined) {
       note(this.served, authority, `kubelet/${node}`, now)
       if (mode === 'bare') note(this.nodeHandshakes, node, authority, now)
       return
     }
     // A joiner trusts what a seed gave it, which is read back, and counts as a node from its first request on.
-    if (user.username.startsWith(bootstrapPrefix)) {
+    if (username.startsWith(bootstrapPrefix)) {
       note(this.served, authority, 'joiners', now)
       return
     }
