@@ -9,6 +9,8 @@ import type { NodeAddress } from '../kube/types.ts'
 import type { Clock, Disk, Log, Net, Random, Spawn } from '../ports.ts'
 import type { BesideKubeletOptions } from './beside-kubelet/beside-kubelet.ts'
 import type { ServeProxy, ServeSocket } from './beside-kubelet/local-doors.ts'
+import type { ControlPlaneOptions } from './control-plane/control-plane.ts'
+import type { ComponentProcesses } from './control-plane/processes.ts'
 import type { ServeHttps } from './serving.ts'
 import type { RunningStaticPods } from './start-static-pods.ts'
 import type { StartTokenTls } from './token-connect.ts'
@@ -81,6 +83,8 @@ export interface AgentOptions {
    * the agent only looks whether the API answers. Absent: there is none.
    */
   besideKubelet?: BesideKubeletOptions
+  /** This node is one of a control plane that kubeadm made: where its folder is, and where what is under way is kept. */
+  controlPlane?: Pick<ControlPlaneOptions, 'root' | 'stateDirectory'>
   /** Register the Node and keep its lease and status up to date; default true. False: certificates only. */
   heartbeat?: boolean
   /** Seconds after which the server is asked to end a watch; default: 300–600 at random. */
@@ -115,6 +119,8 @@ export interface AgentPorts {
   environment?: Readonly<Record<string, string>>
   /** Absent: no kubelet beside. */
   beside?: { serveSocket: ServeSocket; serveProxy: ServeProxy }
+  /** Absent: no control plane is looked after here. */
+  processes?: ComponentProcesses
   /** Absent: no HTTPS server. */
   listen?: ServeHttps
 }

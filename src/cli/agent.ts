@@ -8,6 +8,7 @@ import { type Pkcs11Uri, parsePkcs11Uri } from '../keys/pkcs11/uri.ts'
 import { type AttestFlags, attestFlags, attestOptions } from './agent-attest.ts'
 import { type BesideFlags, besideFlags, besideOptions } from './agent-beside.ts'
 import { applyConfig } from './agent-config.ts'
+import { type ControlPlaneFlags, controlPlaneFlags, controlPlaneOptions } from './agent-control-plane.ts'
 import { type DiscoveryFlags, discoveryFlags, discoveryOptions } from './agent-discovery.ts'
 import type { CommandIo } from './command-io.ts'
 import { lineLog } from './line-log.ts'
@@ -17,7 +18,7 @@ import { defaultPodState } from './pod-state.ts'
 import { startPodsFirst } from './start-pods-first.ts'
 import { untilStopped } from './until-stopped.ts'
 
-interface AgentFlags extends DiscoveryFlags, AttestFlags, BesideFlags {
+interface AgentFlags extends DiscoveryFlags, AttestFlags, BesideFlags, ControlPlaneFlags {
   config?: string
   node: string
   nodeIp?: string
@@ -98,10 +99,12 @@ export function register(program: Command, io: CommandIo): void {
       (text: string, before: CredentialPluginOptions[]) => [...before, parsePlugin(text)],
       [],
     )
-  besideFlags(discoveryFlags(attestFlags(command))).action(async ({ config }: AgentFlags) => {
-    if (config !== undefined) applyConfig(command, config)
-    await agent(command.opts<AgentFlags>(), io)
-  })
+  controlPlaneFlags(besideFlags(discoveryFlags(attestFlags(command)))).action(
+    async ({ config }: AgentFlags) => {
+      if (config !== undefined) applyConfig(command, config)
+      await agent(command.opts<AgentFlags>(), io)
+    },
+  )
 }
 
 async function agent(flags: AgentFlags, io: CommandIo): Promise<void> {
@@ -133,6 +136,7 @@ function agentOptions(flags: AgentFlags): AgentOptions {
     ...attestOptions(flags),
     ...discoveryOptions(flags),
     ...besideOptions(flags),
+    ...controlPlaneOptions(flags),
   }
 }
 

@@ -8,6 +8,7 @@ import { hostPorts } from '../cluster/host-ports.ts'
 import { tokenTlsStarter } from '../cluster/token-tls-child.ts'
 import { systemNet } from '../host/net.ts'
 import { cryptokiLoader } from '../host/pkcs11.ts'
+import { processesIn } from '../host/processes.ts'
 import { systemSpawn } from '../host/spawn.ts'
 import { systemTpm } from '../host/tpm.ts'
 import { connectHttps } from '../kube/https-transport.ts'
@@ -32,6 +33,7 @@ export async function runAgent(
     listen: serveHttps,
     spawn: systemSpawn,
     net: systemNet,
+    processes: processesIn(),
     ...(staticPods && { staticPods }),
     environment: environmentOfProcess(),
     openTpm: systemTpm,
