@@ -23,9 +23,10 @@ export const g06: Check = {
       optionalArtifacts: ['ledgerLeaves'],
       audit(facts, now) {
         const names = servingNames(facts)
+        const asked = asking(facts)
         return facts.nodes.flatMap(({ metadata: { name: node }, status }) => {
           const known = names.get(node)
-          if (!known || now > known.notAfter || hasAskedSince(facts, node, known)) return []
+          if (!known || now > known.notAfter || (asked.get(node) ?? 0) >= known.notBefore) return []
           const held = new Set(known.names.map(name => canonicalAddress(name.replace(/^(DNS|IP) /, '')).text))
           const missing = (status?.addresses ?? []).filter(
             ({ type, address }) => type === 'InternalIP' && !held.has(canonicalAddress(address).text),
@@ -88,14 +89,10 @@ function servingNames({ requests, ledgerLeaves = [] }: NameFacts): Map<string, S
   return known
 }
 
-/** Whether it has made a request that is not answered by a certificate yet. */
-function hasAskedSince({ requests }: NameFacts, node: string, { notBefore }: ServingNames): boolean {
-  return requests.some(
-    request =>
-      request.kind === 'serving' &&
-      request.node === node &&
-      request.newest &&
-      request.state !== 'issued' &&
-      request.created >= notBefore,
+/** When each node made its newest serving request, where that is not answered by a certificate; in milliseconds. */
+function asking({ requests }: NameFacts): Map<string | undefined, number> {
+  const open = requests.filter(
+    ({ kind, newest, state }) => kind === 'serving' && newest && state !== 'issued',
   )
+  return new Map(open.map(({ node, created }) => [node, created]))
 }
