@@ -40,21 +40,33 @@ export function lineLog(
   }
 }
 
-let waiting = ''
+/** Milliseconds. */
+const together = 10
 
-/** The lines of one turn of the event loop in one write: a system call for each costs as much as half a signature. */
+let waiting = ''
+let flushed = Number.NEGATIVE_INFINITY
+let isDue = false
+
+/**
+ * What is said at once is one write, and what follows within ten milliseconds another: a system call for each line costs as
+ * much as half a signature, and wakes whoever reads.
+ */
 function toStderr(line: string): void {
-  if (waiting === '') setImmediate(flush)
   waiting += line
+  if (isDue) return
+  isDue = true
+  setTimeout(flush, Math.max(0, flushed + together - systemClock.monotonic()))
 }
 
 function flush(): void {
   const lines = waiting
   waiting = ''
+  isDue = false
+  flushed = systemClock.monotonic()
   if (lines !== '') process.stderr.write(lines)
 }
 
-// Also what a process says that ends in the same turn.
+// Also what a process says that ends before that.
 process.on('exit', () => {
   try {
     if (waiting !== '') writeSync(2, waiting)
