@@ -30,7 +30,7 @@ export async function rolloverApi(flags: Flags, only: readonly ControllerName[])
   if (text === undefined) throw usage(`${path} is not there`)
   const file = parseRolloverFile(text, path)
   if (!flags.leaderElection) throw usage('only the leader changes CAs; leave --no-leader-election out')
-  if (file.authorities.client && !only.includes('signing'))
+  if (file.authorities.client && !file.kubeadm && !only.includes('signing'))
     throw usage('the CA of client is changed where it signs: --only has to have signing')
   const ports = { ...hostPorts, environment: process.env }
   const read = () => kubeconfigConnection(flags, ports)

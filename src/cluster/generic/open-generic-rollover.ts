@@ -70,7 +70,9 @@ export async function openGenericRollover(options: GenericRolloverOptions): Prom
         return found
       },
     }
-    const names = Object.values(signerNames).filter(name => roleOfSigner(name) === 'client' && cas.client)
+    // kube-controller-manager signs where kubeadm made the control plane.
+    const signsHere = cas.client !== undefined && file.kubeadm === undefined
+    const names = Object.values(signerNames).filter(name => roleOfSigner(name) === 'client' && signsHere)
     const signers = Object.fromEntries(names.map(name => [name, trust.source('client')]))
     return { trust, signers, start: () => startGenericRollover(control), close }
   } catch (error) {

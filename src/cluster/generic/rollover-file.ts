@@ -38,6 +38,15 @@ export interface RolloverFile {
   publishRootCa: boolean
   /** Milliseconds between two turns of a rotation. */
   interval: number
+  /** A control plane that kubeadm made: agents on these nodes do what hooks and places do elsewhere. */
+  kubeadm?: KubeadmEntry
+}
+
+export interface KubeadmEntry {
+  /** Names of all control-plane nodes; no other is ever sealed a CA key. */
+  nodes: readonly string[]
+  /** Of kube-apiserver on each. */
+  port: number
 }
 
 /** What is switched on API servers. */
@@ -53,6 +62,7 @@ const fields = [
   'sinks',
   'publishRootCa',
   'intervalSeconds',
+  'kubeadm',
 ] as const
 
 /** Throws USAGE naming the place in the file, KEY_URI_INVALID. */
@@ -60,10 +70,11 @@ export function parseRolloverFile(text: string, path: string): RolloverFile {
   const bad: Bad = why => new RollcallError('USAGE', `--rollover: ${path}: ${why}.`, { path })
   const file = fieldsOf(parsed(text, bad), 'the file', fields, bad)
   const directory = pathOf(file.directory, 'directory', bad)
-  const apiServers = listOf(file.apiServers, 'apiServers', bad).map((item, index) =>
+  const apiServers = listOf(file.apiServers ?? [], 'apiServers', bad).map((item, index) =>
     apiServerOf(item, `apiServers[${index}]`, bad),
   )
-  if (apiServers.length === 0) throw bad('apiServers must name every API server')
+  const kubeadm = file.kubeadm === undefined ? undefined : kubeadmOf(file, bad)
+  if (apiServers.length === 0 && !kubeadm) throw bad('apiServers must name every API server')
   const sinks = listOf(file.sinks ?? [], 'sinks', bad).map((item, index) =>
     sinkEntryOf(item, `sinks[${index}]`, bad),
   )
@@ -78,6 +89,24 @@ export function parseRolloverFile(text: string, path: string): RolloverFile {
     sinks,
     publishRootCa: booleanOf(file.publishRootCa ?? false, 'publishRootCa', bad),
     interval: 1000 * numberOf(file.intervalSeconds ?? 3, 'intervalSeconds', { least: 0.1, most: 600 }, bad),
+    ...(kubeadm && { kubeadm }),
+  }
+}
+
+/** Its agents know their files themselves: nothing else that this file may name has a meaning there. */
+function kubeadmOf(file: Partial<Record<(typeof fields)[number], unknown>>, bad: Bad): KubeadmEntry {
+  const foreign = (['apiServers', 'hooks', 'sinks', 'publishRootCa'] as const).find(
+    name => file[name] !== undefined,
+  )
+  if (foreign !== undefined) throw bad(`${foreign} is for clusters that kubeadm did not make; leave it out`)
+  const { nodes, port } = fieldsOf(file.kubeadm, 'kubeadm', ['nodes', 'port'], bad)
+  const names = listOf(nodes, 'kubeadm.nodes', bad).map((item, index) =>
+    textOf(item, `kubeadm.nodes[${index}]`, bad),
+  )
+  if (names.length === 0) throw bad('kubeadm.nodes must name every control-plane node')
+  return {
+    nodes: [...new Set(names)],
+    port: numberOf(port ?? 6443, 'kubeadm.port', { least: 1, most: 65_535 }, bad),
   }
 }
 

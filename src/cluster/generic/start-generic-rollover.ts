@@ -4,12 +4,15 @@ import { createEventRecorder } from '../../kube/event-recorder.ts'
 import { type CARotationObject, caRotation } from '../../kube/rollcall/ca-rotation.ts'
 import { type TrustBundleObject, type TrustRole, trustBundle } from '../../kube/rollcall/trust-bundle.ts'
 import { type KubeNode, resources } from '../../kube/types.ts'
+import { connectUndici } from '../../kube/undici-transport.ts'
 import { startRolloverController } from '../../rollover/controller.ts'
 import { finalPhases, newPlan, noWishes, type Phase, type Plan } from '../../rollover/plan.ts'
 import { policyOf } from '../../rollover/policy.ts'
 import { generationsOf } from '../../rollover/readiness-facts.ts'
 import type { RotationObjects } from '../../rollover/rotation-store.ts'
 import { type ConsumingPod, podConsumers } from '../../trust/pod-consumers.ts'
+import { KubeadmAdapter } from '../kubeadm/kubeadm-adapter.ts'
+import type { CaStore } from '../rollover/ca-store.ts'
 import { removeGone, writeConsumers } from '../rollover/consumer-writer.ts'
 import { holdCeremony } from '../rollover/signed-bundles.ts'
 import { GenericAdapter } from './generic-adapter.ts'
@@ -26,10 +29,10 @@ export function startGenericRollover(control: GenericControl): { stop(): Promise
   const { client, clock, log, file } = control
   // Another may have led before: what stands is read before anything is signed.
   control.trust.forget()
-  const adapters = new Map<TrustRole, GenericAdapter>()
+  const adapters = new Map<TrustRole, GenericAdapter | KubeadmAdapter>()
   for (const role of managedRoles) {
     const cas = control.cas[role]
-    if (cas) adapters.set(role, new GenericAdapter(control, role, cas))
+    if (cas) adapters.set(role, adapterOf(control, role, cas))
   }
   const events = createEventRecorder({ client, clock, log, component: 'rollcall-rollover' })
   let rotations: readonly CARotationObject[] = []
@@ -78,8 +81,10 @@ export function startGenericRollover(control: GenericControl): { stop(): Promise
 
   function after(role: TrustRole): number {
     const sequences = rotations.map(({ spec, status }) => (spec.role === role ? (status?.sequence ?? 0) : 0))
-    const known = adapters.has(role) ? control.trust.role(role as ManagedRole)?.fence.sequence : undefined
-    return Math.max(0, known ?? 0, ...sequences)
+    const adapter = adapters.get(role)
+    const known = adapter && control.trust.role(role as ManagedRole)?.fence.sequence
+    const told = adapter && 'fence' in adapter ? adapter.fence?.sequence : undefined
+    return Math.max(0, known ?? 0, told ?? 0, ...sequences)
   }
 
   async function rest(): Promise<void> {
@@ -90,7 +95,7 @@ export function startGenericRollover(control: GenericControl): { stop(): Promise
     for (const [role, adapter] of adapters) {
       const seen = rotating.has(role)
         ? adapter.consumers
-        : (await adapter.gather(nextPlan(role, rotations, after(role), clock.now()))).consumers
+        : await adapter.steady(nextPlan(role, rotations, after(role), clock.now()))
       await writeConsumers(role, seen, { reader, client, clock })
     }
     await removeGone(idsThere(reader), { reader, client })
@@ -109,6 +114,14 @@ export function startGenericRollover(control: GenericControl): { stop(): Promise
       const why = first ? `; waits for ${first.about}: ${first.message}` : ''
       events.record(rotation, warns ? 'Warning' : 'Normal', last.reason, `${last.from} -> ${phase}${why}`)
       const { name } = rotation.metadata
+      const adapter = adapters.get(plan.role)
+      if (last.from === 'Preflight' && adapter && 'restarts' in adapter)
+        events.record(
+          rotation,
+          'Normal',
+          'RestartsNamed',
+          `started anew at most: ${adapter.restarts().join('; ')}`,
+        )
       log.info('the CA rotation goes on', { rotation: name, from: last.from, to: phase, why: last.reason })
     },
     pace: { busy: file.interval, idle: file.interval },
@@ -122,6 +135,21 @@ export function startGenericRollover(control: GenericControl): { stop(): Promise
       await events.flush()
     },
   }
+}
+
+/** Where kubeadm made the control plane its agents carry out what is decided; it has one CA for both roles. */
+function adapterOf(
+  control: GenericControl,
+  role: ManagedRole,
+  cas: CaStore,
+): GenericAdapter | KubeadmAdapter {
+  const { kubeadm } = control.file
+  if (!kubeadm) return new GenericAdapter(control, role, cas)
+  const { client = cas } = control.cas
+  return new KubeadmAdapter(
+    { ...control, ...kubeadm, cas: client, connect: connectUndici, leader: () => leaderNow(control) },
+    role,
+  )
 }
 
 function isUnderWay({ status }: CARotationObject): boolean {

@@ -17,6 +17,7 @@ import { ApiServerTrials } from './api-server-trials.ts'
 import { type KubeadmControl, keyIdIn } from './kubeadm-control.ts'
 import { bundlesOf, type FactParts, type Facts, gatherFacts, nodeSinkId, reportOf } from './kubeadm-facts.ts'
 import { kubeadmSinks } from './kubeadm-sinks.ts'
+import { namedRestarts, restartsSentence } from './named-restarts.ts'
 import {
   isSettled,
   type NodeTarget,
@@ -68,6 +69,17 @@ export class KubeadmAdapter implements ControllerAdapter {
   /** As read last. */
   get snapshot(): Snapshot {
     return this.#snapshot
+  }
+
+  /** Orders of the role stand at this. */
+  get fence(): Fence | undefined {
+    return this.#targets?.[this.#role].fence
+  }
+
+  /** What this rotation will start anew at most, a sentence a node. */
+  restarts(): string[] {
+    const told = (name: string) => namedRestarts(this.#role, reportOf(name, this.#parts()))
+    return this.#control.nodes.map(name => restartsSentence(name, told(name)))
   }
 
   async gather(plan: Plan): Promise<Facts> {

@@ -20,7 +20,8 @@ export function consumersOf(
 }
 
 /** API servers verify clients; what each lets in, it was tried with. */
-function judges(servers: readonly ServerFacts[], { role, control }: FactParts): ConsumerFacts[] {
+function judges(servers: readonly ServerFacts[], parts: FactParts): ConsumerFacts[] {
+  const { role, control } = parts
   const at = control.clock.now()
   return servers.map(({ id, instance, healthy, accepts = [], judgesBy: generation = 0 }) => ({
     id: `apiserver/${id}`,
@@ -28,8 +29,9 @@ function judges(servers: readonly ServerFacts[], { role, control }: FactParts): 
     roles: [role],
     instance,
     lastSeen: healthy ? at : 0,
-    orderable: false,
-    reloads: true,
+    orderable: true,
+    // It reads its CAs again, once its flags name files of their own.
+    reloads: reportOf(id, parts)?.roles.client !== undefined,
     proof: { level: 3, generation, instance, at, authorities: accepts },
   }))
 }
