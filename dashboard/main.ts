@@ -77,7 +77,7 @@ function TopBar(): View {
     <span class="who" title=${who.value?.groups.join(', ')}>${who.value?.user}</span>
     <button type="button" class="quiet" onClick=${() => {
       theme.value = order[(order.indexOf(theme.value) + 1) % order.length] ?? 'auto'
-    }}><span class="wide-text">Theme: </span>${themes[theme.value]}</button>
+    }}><span class="wide-text">Theme: </span><span class="narrow-text" aria-hidden="true">◐ </span>${themes[theme.value]}</button>
     <button type="button" class="quiet" onClick=${end}>Log out</button>
   </header>`
 }

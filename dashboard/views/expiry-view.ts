@@ -40,9 +40,7 @@ function Chart({ bars }: { bars: Bucket[] }): View {
   const at = (part: number) => shortMoment(first.from + part * (last.to - first.from))
   return html`<figure class="chart card">
     <figcaption>When certificates end if nobody renews them, and when renewals are to be expected; a bar is ${duration(first.to - first.from)} wide.
-      <span class="legend"><i class="swatch client" /> client</span>
-      <span class="legend"><i class="swatch serving" /> serving</span>
-      <span class="legend"><i class="swatch renewal" /> renewals</span></figcaption>
+      <span class="legend"><span><i class="swatch client" /> client</span><span><i class="swatch serving" /> serving</span><span><i class="swatch renewal" /> renewals</span></span></figcaption>
     <div class="plot" role="img" aria-label=${`At most ${Math.round(highest)} in one step; the last certificate ends ${moment(last.to)}. The list below says which.`}>
       <svg viewBox="0 0 100 40" preserveAspectRatio="none" aria-hidden="true">
         ${bars.map((bar, n) => html`<${Bar} key=${n} bar=${bar} left=${(100 * n) / bars.length} width=${100 / bars.length} scale=${38 / highest} />`)}

@@ -87,5 +87,5 @@ function Line({ row }: { row: RequestRow }): View {
       <span class=${`tile-state tone-${tone}`}>${label}${reason ? ` · ${reason}` : ''}</span>
     </span>
     <span class="line-text">${asks.length > 0 ? `asks for ${asks.join(', ')}` : `asked by ${by}`}</span>
-    <span class="line-text muted">${duration(now.value - row.created)} ago${message ? ` · ${message}` : ''}</span>`
+    <span class="line-text muted">${node !== undefined && `${row.name} · `}${duration(now.value - row.created)} ago${message ? ` · ${message}` : ''}</span>`
 }
