@@ -3,7 +3,7 @@ import type { KubeObject, ResourceRef } from '../kube/types.ts'
 import { pruneUnknownFields, structuralUnknownFields } from './custom/unknown-fields.ts'
 import { dropEmptyFields, dropUnknownFields, unknownFields, wrongType } from './wire/openapi/check.ts'
 
-/** A kind whose fields openapi/types.ts tells, or a custom resource's own schema. */
+/** A kind whose fields openapi/types tells, or a custom resource's own schema. */
 export type CheckedKind = Pick<ResourceRef, 'kind'> & { structural?: StructuralSchema }
 
 /** What is known of the fields of each kind. */

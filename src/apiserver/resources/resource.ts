@@ -104,7 +104,7 @@ export interface StoredResource<T extends KubeObject = KubeObject> extends Resou
   /** Seconds after the last write until it is deleted (Events: 3600). */
   timeToLiveSeconds?: number
   /**
-   * A custom resource's schema of whole objects: its fields are judged by this and not by wire/openapi/types.ts, and there
+   * A custom resource's schema of whole objects: its fields are judged by this and not by wire/openapi/types, and there
    * is no strategic merge patch of it.
    */
   structural?: StructuralSchema

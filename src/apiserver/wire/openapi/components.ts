@@ -95,7 +95,7 @@ export function collectComponents(type: string, into: Map<string, Json>): void {
     return
   }
   const schema = allSchemas().get(type)
-  if (!schema) throw new Error(`openapi/types.ts lacks the type ${type}: see scripts/generate-openapi.ts`)
+  if (!schema) throw new Error(`openapi/types lacks the type ${type}: see scripts/generate-openapi.ts`)
   const name = componentName(schema)
   if (into.has(name)) return
   into.set(name, componentSchema(schema, []))

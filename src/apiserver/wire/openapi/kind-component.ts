@@ -1,4 +1,4 @@
-/** The component of a resource's kind, whether openapi/types.ts tells its fields or its own structural schema. */
+/** The component of a resource's kind, whether openapi/types tells its fields or its own structural schema. */
 import type { Resource } from '../../resources/resource.ts'
 import { collectComponents, componentName, componentSchema, type GroupVersionKind } from './components.ts'
 import { customComponentName, customSchema } from './custom-schema.ts'

@@ -1,7 +1,6 @@
 /** The types that are served, read from the generated table: for OpenAPI documents and for checking what clients send. */
 import type { ResourceRef } from '../../../kube/types.ts'
-import { podTypes } from './pod-types.ts'
-import { types } from './types.ts'
+import { tables } from './types/index.ts'
 
 export interface SchemaField {
   /** `string`, `int`, `int64`, `bool`, `bytes`, a type of the table, or one of well-known.ts. */
@@ -33,7 +32,7 @@ const unescaped = (text: string) =>
 function parseField(line: string): [string, SchemaField] {
   const [, name, required, shape = '', type, merged, mergeKey, description = ''] =
     fieldSyntax.exec(line) ?? []
-  if (!name || !type) throw new Error(`openapi/types.ts: cannot read the line ${line}`)
+  if (!name || !type) throw new Error(`openapi/types: cannot read the line ${line}`)
   return [
     name,
     {
@@ -48,7 +47,7 @@ function parseField(line: string): [string, SchemaField] {
 
 function parseTypes(): ReadonlyMap<string, Schema> {
   const schemas = new Map<string, Schema>()
-  for (const section of [types, podTypes].flatMap(table => table.trim().split(/^# /m).slice(1))) {
+  for (const section of tables.flatMap(table => table.trim().split(/^# /m).slice(1))) {
     const [head = '', ...lines] = section.trimEnd().split('\n')
     const [, module = '', name = '', ownName, description = ''] =
       /^([\w.]+) (\w+)(?:=(\w+))? ?(.*)$/.exec(head) ?? []
@@ -78,6 +77,6 @@ export function schemaNamed(name: string): Schema | undefined {
 /** The schema of a resource's kind. Throws for a resource that the table lacks: regenerate it. */
 export function schemaOf(resource: Pick<ResourceRef, 'kind'>): Schema {
   const schema = schemaNamed(resource.kind)
-  if (!schema) throw new Error(`openapi/types.ts lacks ${resource.kind}: see scripts/generate-openapi.ts`)
+  if (!schema) throw new Error(`openapi/types lacks ${resource.kind}: see scripts/generate-openapi.ts`)
   return schema
 }

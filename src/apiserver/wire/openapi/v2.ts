@@ -44,7 +44,7 @@ function valueSchema(type: string): Message[] {
   const known = Object.hasOwn(wellKnownTypes, type) ? wellKnownTypes[type] : undefined
   if (known) return known.component ? [schemaRef(known.component)] : plainSchema(type)
   const schema = schemaNamed(type)
-  if (!schema) throw new Error(`openapi/types.ts lacks the type ${type}`)
+  if (!schema) throw new Error(`openapi/types lacks the type ${type}`)
   return [schemaRef(componentName(schema))]
 }
 
