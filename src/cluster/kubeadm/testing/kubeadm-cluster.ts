@@ -42,6 +42,8 @@ export interface KubeadmNodeUnderTest extends ControlPlaneNode {
   trust: AgentTrust
   client: KubeClient
   lease?: Lease
+  /** What its Lease says in place of what its agents say. */
+  lies?: (annotations: Record<string, string>) => Record<string, string>
   pair: { certificate: string; key: Secret }
 }
 
@@ -268,7 +270,7 @@ export async function kubeadmCluster(log: Log = silentLog): Promise<KubeadmClust
         nodeName: name,
         nodeUid: shown.metadata.uid ?? '',
         durationSeconds: 40,
-        annotations: { ...trust.annotations(), ...agent.annotations() },
+        annotations: (node.lies ?? (said => said))({ ...trust.annotations(), ...agent.annotations() }),
       }
       node.lease = await renewLease(
         client,
