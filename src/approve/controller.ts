@@ -172,12 +172,14 @@ export function startApprovalController(options: ApprovalOptions): ApprovalContr
         }
         if (!isStatus(error, 'Conflict') || conflicts >= mostConflicts) throw error
         // Somebody else wrote first: judge what is there now. Decided by another is as good as done.
+        const { uid } = csr.metadata
         csr = await client.get<CertificateSigningRequest>(
           resources.certificateSigningRequests,
           { name },
           signal,
         )
-        if (!isUndecided(csr)) return undefined
+        // Another one of that name comes by itself.
+        if (!isUndecided(csr) || csr.metadata.uid !== uid) return undefined
       }
     }
     return undefined

@@ -112,7 +112,10 @@ export function startJudging(options: ApprovalOptions, by: JudgedBy): Judging {
   function hold(csr: CertificateSigningRequest, reading: RequestReading, { outcome }: Verdict): void {
     const { request } = reading
     const nodeName = subjectOf(reading)
-    if (outcome !== 'Approve' || !request || nodeName === undefined) cluster.certified.release(uidOf(csr))
+    // Its deletion was told already, and nobody would tell it again to give the addresses free.
+    const isGone = options.cached(csr.metadata.name)?.metadata.uid !== csr.metadata.uid
+    if (outcome !== 'Approve' || !request || nodeName === undefined || isGone)
+      cluster.certified.release(uidOf(csr))
     else
       cluster.certified.reserve(
         uidOf(csr),

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { RollcallError } from '../errors.ts'
+import { ApiStatusError, type Target } from '../kube/client.ts'
 import { csrCondition } from '../kube/csr-conditions.ts'
-import { type ConfigMap, type KubeNode, resources } from '../kube/types.ts'
+import { type ConfigMap, type KubeNode, type KubeObject, type ResourceRef, resources } from '../kube/types.ts'
 import { configMapLedger } from '../sign/config-map-ledger.ts'
 import type { LedgerEntry } from '../sign/ledger.ts'
 import { calm, nodeStatusPolicy, onCluster } from '../testing/controlled-cluster.ts'
@@ -139,3 +141,45 @@ test(
     assert.equal(items.length, 1)
   }),
 )
+
+test(
+  'a request that is deleted while it is judged holds no address, also when its approval never reached the API',
+  onCluster(async cluster => {
+    const client = { ...cluster.controllerClient }
+    const failing = [conflict, broken]
+    client.update = async (resource, object, options) => {
+      const fail = options?.subresource === 'approval' ? failing.shift() : undefined
+      if (fail) throw fail()
+      return cluster.controllerClient.update(resource, object, options)
+    }
+    client.get = async <T extends KubeObject>(resource: ResourceRef, target: Target) => {
+      const found = await cluster.controllerClient.get<T>(resource, target)
+      if (resource === resources.certificateSigningRequests && failing.length === 1) {
+        await cluster.admin.delete(resource, target)
+        await calm()
+      }
+      return found
+    }
+    await cluster.start({ client })
+    await cluster.register('a', [['InternalIP', '10.0.0.1']])
+    await cluster.ask({ by: await cluster.node('a'), node: 'a', ips: ['10.0.0.1'] })
+    await cluster.clock.advance(60_000)
+    assert.equal(failing.length, 0)
+    await cluster.register('a', [['InternalIP', '10.0.0.2']])
+    await cluster.register('b', [['InternalIP', '10.0.0.1']])
+    const name = await cluster.ask({ by: await cluster.node('b'), node: 'b', ips: ['10.0.0.1'] })
+    assert.equal(await cluster.fate(name), 'Approved SansProven, issued')
+  }),
+)
+
+const conflict = () =>
+  new ApiStatusError({
+    apiVersion: 'v1',
+    kind: 'Status',
+    metadata: {},
+    status: 'Failure',
+    message: 'the object has been modified',
+    reason: 'Conflict',
+    code: 409,
+  })
+const broken = () => new RollcallError('API_UNREACHABLE', 'the connection broke')
