@@ -73,6 +73,11 @@ const kinds = {
       'The bytes are not what a TPM 2.0 gives, or of a kind that is not supported (RSA-2048, ECC P-256).',
     exit: 1,
   },
+  KUBELET_UNIT_FAILED: {
+    meaning:
+      'systemd cannot tell of the kubelet beside the agent, or restart it; the sentence has its words.',
+    exit: 1,
+  },
   SOCKET_UNUSABLE: {
     meaning: 'The unix socket of the agent cannot be served or trusted; the sentence says why.',
     exit: 1,

@@ -56,6 +56,7 @@ for (const mode of ['exec', 'proxy'] as const)
             socketPath: at('run/agent.sock'),
             proxyPort: await freePort(),
             directory: at('kubelet'),
+            unit: 'kubelet.service',
           },
         },
         { ...hostPorts, clock, log, connect: connectHttps, beside: { serveSocket, serveProxy } },

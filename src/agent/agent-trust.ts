@@ -30,6 +30,8 @@ export interface AgentTrustOptions {
   /** The API under the node's own certificate. */
   client: KubeClient
   instance: ReportedTrust['instance']
+  /** The kubelet, where it is another process; absent: the agent is it. */
+  kubelet?: KubeletBeside
   /** Bundle of this role is in force from now on, PEM. */
   onAnchors(role: TrustRole, pem: string): void
   /** What the report says has changed. */
@@ -42,6 +44,16 @@ export interface AgentTrustOptions {
   renew(role: TrustRole, issuer: string): void
   /** Key identifier of the CA of the certificate of this role that the node has, in hexadecimal. */
   holds(role: TrustRole): string | undefined
+}
+
+type TrustReport = Omit<ReportedTrust, 'role' | 'subject'>
+
+/** A kubelet that trusts by itself. */
+export interface KubeletBeside {
+  /** What it has loaded; undefined: nothing of this role that is known. */
+  report(role: TrustRole): TrustReport | undefined
+  /** It is to be another process that started after this moment (milliseconds since the epoch). */
+  restart(notBefore: number): void
 }
 
 interface Held extends AcceptedBundle {
@@ -76,34 +88,47 @@ export class AgentTrust {
     for (const role of trustRoles) await this.#loadStored(role)
   }
 
+  /** The bundle of the role that is these CAs, PEM; undefined: none that is held. */
+  bundleOf(role: TrustRole, pem: string): Pick<AcceptedBundle, 'generation' | 'digest'> | undefined {
+    const held = this.#held.get(role)
+    return held?.pem === pem ? held : undefined
+  }
+
   /** PEM of the CAs of the role; undefined: no bundle is held. */
   anchors(role: TrustRole): string | undefined {
     return this.#held.get(role)?.pem
   }
 
-  /** Annotations of the node's own Lease; none without roots. The agent is the node's kubelet: both are this one process. */
+  /** What this process has loaded of the role. */
+  own(role: TrustRole): TrustReport | undefined {
+    const held = this.#held.get(role)
+    return held && this.#ownReport(held)
+  }
+
+  #ownReport({ generation, digest, loadedAt }: Held): TrustReport {
+    const { clock, instance } = this.#options
+    return { generation, digest, instance, evidence: 'memory', loadedAt, seenAt: clock.now() }
+  }
+
+  /** Annotations of the node's own Lease; none without roots. Without a kubelet beside agent and kubelet are one process. */
   annotations(): Record<string, string> | undefined {
     if (!this.#roots) return undefined
-    const { clock, instance, holds } = this.#options
-    const reports = [...this.#held].flatMap(([role, { generation, digest, loadedAt, refused, verified }]) => {
-      const held = holds(role)
-      const common = {
-        role,
-        generation,
-        digest,
-        instance,
-        evidence: 'memory',
-        loadedAt,
-        seenAt: clock.now(),
-      } as const
+    const { holds, kubelet } = this.#options
+    const reports = [...this.#held].flatMap(([role, held]) => {
+      const issuer = holds(role)
+      const own = this.#ownReport(held)
       const agent = {
-        ...common,
+        ...own,
+        role,
         subject: 'agent',
-        ...(refused.size > 0 && { refused: [...refused] }),
-        ...(verified.size > 0 && { verified: [...verified].map(([authority, at]) => ({ authority, at })) }),
-        ...(held !== undefined && { holds: held }),
+        ...(held.refused.size > 0 && { refused: [...held.refused] }),
+        ...(held.verified.size > 0 && {
+          verified: [...held.verified].map(([authority, at]) => ({ authority, at })),
+        }),
+        ...(issuer !== undefined && { holds: issuer }),
       } as const
-      return [agent, { ...common, subject: 'kubelet' } as const]
+      const beside = kubelet ? kubelet.report(role) : own
+      return [agent, ...(beside ? [{ ...beside, role, subject: 'kubelet' } as const] : [])]
     })
     return { [trustReportAnnotation]: encodeTrustReport(reports) }
   }
@@ -170,8 +195,8 @@ export class AgentTrust {
         case 'renew':
           return this.#renewAt(role, order)
         case 'restart-kubelet':
-          // The kubelet is this process; it reloads.
-          return
+          // Where the kubelet is this process, it reloads.
+          return this.#options.kubelet?.restart(order.notBefore)
       }
     } catch (error) {
       this.#options.log.warn('an order could not be carried out', {

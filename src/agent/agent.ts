@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import type { CertificateManager, CertificateStatus } from '../hold/certificate-manager.ts'
+import type { CertificateManager } from '../hold/certificate-manager.ts'
 import { createCertificateStore } from '../hold/certificate-store.ts'
 import { createCredentialChain } from '../join/credential-sources.ts'
 import { servingTemplate } from '../join/template.ts'
@@ -9,34 +9,24 @@ import type { KubeNode, NodeAddress } from '../kube/types.ts'
 import type { AgentMetrics } from './agent-metrics.ts'
 import type { AgentOptions, AgentPorts } from './agent-options.ts'
 import { type AgentPods, createAgentPods } from './agent-pods.ts'
+import { type AgentStatus, agentStatus } from './agent-status.ts'
 import type { AgentTrust } from './agent-trust.ts'
 import { ApiSession } from './api-session.ts'
 import { type BesideKubelet, createBesideKubelet } from './beside-kubelet/beside-kubelet.ts'
+import { type KubeletOfTrust, kubeletOfTrust } from './beside-kubelet/kubelet-beside.ts'
+import type { ControlPlane } from './control-plane/control-plane.ts'
+import { createControlPlane } from './control-plane/control-plane-side.ts'
 import { credentialSources } from './credential-chain.ts'
 import { createHttpsSide } from './https-side.ts'
 import { Listeners } from './listeners.ts'
 import { createNodeCertificates } from './node-certificates.ts'
 import { NodeConnection } from './node-connection.ts'
 import { NodeEndpoint } from './node-endpoint.ts'
+import { NodeInApi } from './node-in-api.ts'
 import type { NodeFacts } from './node-object.ts'
-import type { NodePresence } from './node-presence.ts'
 import type { NodeServer } from './node-server.ts'
-import { NodeWatch } from './node-watch.ts'
-import { OrderedRenewals } from './ordered-renewals.ts'
-import { createPresence } from './presence-side.ts'
 import { createTokenSide, type TokenSide } from './token-side.ts'
 import { createTrustSide } from './trust-side.ts'
-
-export interface AgentStatus {
-  client: CertificateStatus
-  serving: CertificateStatus
-  /** The Node is in the API, as far as the agent knows. */
-  registered: boolean
-  /** Where the HTTPS server listens. */
-  port?: number
-  /** The latest trouble that is not over. */
-  lastError?: string
-}
 
 export interface Agent {
   status(): AgentStatus
@@ -70,22 +60,20 @@ class NodeAgent implements Agent {
   readonly #client: CertificateManager
   readonly #serving: CertificateManager
   readonly #connection: NodeConnection
-  readonly #presence: NodePresence
-  readonly #watch: NodeWatch
+  readonly #node: NodeInApi
   readonly #metrics: AgentMetrics
   readonly #server: NodeServer | undefined
   readonly #pods: AgentPods | undefined
   readonly #token: TokenSide
   readonly #trust: AgentTrust
-  readonly #renewals: OrderedRenewals
+  readonly #controlPlane: ControlPlane | undefined
   readonly #beside: BesideKubelet | undefined
+  readonly #kubelet: KubeletOfTrust | undefined
   #addresses: readonly NodeAddress[]
   #started: Promise<void> = Promise.resolve()
-  #presenceError: string | undefined
-  #registered = false
 
   constructor(options: AgentOptions, ports: AgentPorts) {
-    const { clock, random, disk, log } = ports
+    const { clock, disk, log } = ports
     this.#options = options
     this.#listeners = new Listeners(log)
     this.#addresses = options.addresses
@@ -140,55 +128,62 @@ class NodeAgent implements Agent {
         return pair && { pair, serial: this.#client.status().serial ?? '' }
       },
       onConnected: () => {
-        this.#watch.start()
         this.#pods?.connected()
-        this.#presence.wake()
+        this.#node.connected()
         this.#serving.setAble(true)
       },
       onDisconnected: () => {
         if (options.serverTLSBootstrap) this.#serving.setAble(false)
-        void this.#watch.stop()
+        this.#node.disconnected()
         this.#pods?.disconnected()
       },
+    })
+    this.#kubelet = kubeletOfTrust(options.besideKubelet, ports, {
+      trust: () => this.#trust,
+      onReport: () => this.#node.wake(),
     })
     this.#trust = createTrustSide({
       options,
       ports,
       client,
       endpoint: this.#endpoint,
+      ...(this.#kubelet && { kubelet: this.#kubelet.beside }),
       held: { client: this.#client, serving: this.#serving },
       connect: this.#token.connect,
       onTrustChanged: () => this.#connection.trustChanged(),
-      onReport: () => this.#presence.wake(),
+      onReport: () => this.#node.wake(),
     })
-    this.#renewals = new OrderedRenewals(clock, (kind, since) => {
-      if (kind === 'client') this.#client.renewUnlessSince(since)
-      else if (options.serverTLSBootstrap) this.#serving.renewUnlessSince(since)
+    this.#controlPlane = createControlPlane({
+      options,
+      ports,
+      client,
+      certificate: this.#client,
+      onReport: () => this.#node.wake(),
     })
-    this.#presence = createPresence({
+    this.#node = new NodeInApi({
       options,
       ports,
       client,
       ready: () => this.#session.ready,
       facts: () => this.#facts(),
-      annotations: () => this.#trust.annotations(),
-      onBeat: error => {
-        this.#onBeat(error)
-        if (error === undefined) void this.#endpoint.confirm()
+      annotations: () => {
+        const said = this.#trust.annotations()
+        return this.#controlPlane ? { ...said, ...this.#controlPlane.annotations() } : said
+      },
+      onNode: node => this.#onNode(node),
+      onBeat: () => {
+        void this.#endpoint.confirm()
+        this.#kubelet?.look()
       },
       onSilence: () => {
         void this.#connection.retryElsewhere()
         void this.#trust.catchUp()
       },
-    })
-    this.#watch = new NodeWatch({
-      client,
-      clock,
-      random,
-      log,
-      nodeName,
-      watchSeconds: options.watchTimeoutSeconds,
-      onNode: node => this.#onNode(node),
+      onRegistration: () => this.#listeners.tell(),
+      renew: (kind, since) => {
+        if (kind === 'client') this.#client.renewUnlessSince(since)
+        else if (options.serverTLSBootstrap) this.#serving.renewUnlessSince(since)
+      },
     })
     this.#server = createHttpsSide({
       options,
@@ -201,7 +196,7 @@ class NodeAgent implements Agent {
       certificate: () => this.#serving.current(),
       handshakes: this.#token.serving?.handshakes,
       onListening: () => {
-        this.#presence.wake()
+        this.#node.wake()
         this.#listeners.tell()
       },
     })
@@ -212,6 +207,7 @@ class NodeAgent implements Agent {
       serving: this.#serving,
       endpoint: () => this.#endpoint.current,
       upstream: () => this.#connection.way(),
+      onAuthority: pem => this.#kubelet?.wrote(this.#trust, pem),
     })
   }
 
@@ -226,6 +222,7 @@ class NodeAgent implements Agent {
 
   start(): void {
     this.#beside?.start()
+    this.#controlPlane?.start()
     this.#client.onChange(() => {
       this.#connection.follow()
       this.#listeners.tell()
@@ -235,17 +232,12 @@ class NodeAgent implements Agent {
   }
 
   status(): AgentStatus {
-    const client = this.#client.status()
-    const serving = this.#serving.status()
-    const port = this.#server?.port
-    const lastError = client.lastError ?? this.#presenceError ?? serving.lastError ?? this.#server?.lastError
-    return {
-      client,
-      serving,
-      registered: this.#presence.registered,
-      ...(port !== undefined && { port }),
-      ...(lastError !== undefined && { lastError }),
-    }
+    return agentStatus({
+      client: this.#client,
+      serving: this.#serving,
+      node: this.#node,
+      server: this.#server,
+    })
   }
 
   onChange(listener: () => void): () => void {
@@ -254,7 +246,7 @@ class NodeAgent implements Agent {
 
   setAddresses(addresses: readonly NodeAddress[]): void {
     this.#addresses = addresses
-    this.#presence.wake()
+    this.#node.wake()
   }
 
   async stop(): Promise<void> {
@@ -264,12 +256,13 @@ class NodeAgent implements Agent {
     this.#connection.stop()
     await this.#started
     await Promise.all([
-      this.#presence.stop(),
-      this.#watch.stop(),
+      this.#node.stop(),
       this.#server?.stop(),
       this.#pods?.stop(),
       this.#beside?.stop(),
       this.#trust.stop(),
+      this.#controlPlane?.stop(),
+      this.#kubelet?.stop(),
     ])
     this.#token.close()
   }
@@ -281,24 +274,17 @@ class NodeAgent implements Agent {
     await Promise.all([this.#client.start(), this.#serving.start()])
     await this.#server?.start()
     if (this.#stopping.signal.aborted) return
-    if (this.#options.heartbeat ?? true) this.#presence.start()
+    if (this.#options.heartbeat ?? true) this.#node.start()
   }
 
   #onNode(node: KubeNode | undefined): void {
-    this.#presence.seen(node)
     this.#trust.seen(node)
-    this.#renewals.seen(node)
+    this.#controlPlane?.seen(node)
     this.#pods?.nodeSeen(node)
     if (this.#options.serverTLSBootstrap) {
       const addresses = node?.status?.addresses ?? []
       this.#serving.setTemplate(servingTemplate(this.#options.nodeName, addresses, this.#keyAlgorithm))
     }
-    this.#tellRegistration()
-  }
-
-  #onBeat(error: string | undefined): void {
-    this.#presenceError = error
-    this.#tellRegistration()
   }
 
   #facts(): NodeFacts {
@@ -312,11 +298,5 @@ class NodeAgent implements Agent {
       nodeInfo: { ...(containerRuntimeVersion && { containerRuntimeVersion }), ...nodeInfo },
       ...(labels && { labels }),
     }
-  }
-
-  #tellRegistration(): void {
-    if (this.#presence.registered === this.#registered) return
-    this.#registered = this.#presence.registered
-    this.#listeners.tell()
   }
 }

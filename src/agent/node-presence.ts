@@ -2,7 +2,7 @@ import { isStatus, type KubeClient } from '../kube/client.ts'
 import { type KubeNode, type Lease, resources } from '../kube/types.ts'
 import { createWatchdog } from '../kube/watchdog.ts'
 import { type Clock, type Log, type Random, sleep } from '../ports.ts'
-import { renewLease } from './node-lease.ts'
+import { annotateLease, renewLease } from './node-lease.ts'
 import { type NodeFacts, statusPatch } from './node-object.ts'
 import { registerNode, reportStatus } from './node-registration.ts'
 
@@ -15,7 +15,7 @@ export interface NodePresenceOptions {
   ready(): boolean
   /** What is to be published now. */
   facts(): NodeFacts
-  /** Of the lease. */
+  /** Of the lease, also where that is somebody else's. */
   annotations?(): Record<string, string> | undefined
   /** Node and lease are somebody else's (a kubelet's beside): a beat only looks whether the API answers. Default false. */
   looksOnly?: boolean
@@ -35,6 +35,8 @@ const beatTimeout = 10_000
  */
 const firstRetry = 200
 const longestRetry = 7000
+/** Milliseconds until what was said in a lease that somebody else renews is said again: it tells when it was last true. */
+const repeatAfter = 60_000
 /** Milliseconds between two beats that others caused: a controller that writes the same fields must not drive us. */
 const shortestInterval = 1000
 
@@ -51,6 +53,8 @@ export class NodePresence {
   #node: KubeNode | undefined
   #lease: Lease | undefined
   #reportedAt: number
+  /** Something is to be told by the annotations of the lease. */
+  #news = true
   #failures = 0
 
   constructor(options: NodePresenceOptions) {
@@ -74,6 +78,7 @@ export class NodePresence {
 
   /** Something changed: beat now, or as soon as it may be. */
   wake(): void {
+    this.#news = true
     this.#sleep.abort()
   }
 
@@ -130,12 +135,30 @@ export class NodePresence {
     }
   }
 
-  async #look({ nodeName: name }: NodeFacts, signal: AbortSignal): Promise<void> {
+  async #look(facts: NodeFacts, signal: AbortSignal): Promise<void> {
+    const { nodeName: name } = facts
     try {
       this.#node = await this.#options.client.get<KubeNode>(resources.nodes, { name }, signal)
     } catch (error) {
       if (!isStatus(error, 'NotFound')) throw error
       this.#node = undefined
+    }
+    await this.#tell(name, signal)
+  }
+
+  /** In a lease that a kubelet renews, and makes: until it is there, nothing can be said. */
+  async #tell(name: string, signal: AbortSignal): Promise<void> {
+    const { client, clock, annotations } = this.#options
+    const isDue = this.#news || clock.monotonic() - this.#reportedAt >= repeatAfter
+    const said = isDue && this.#node ? annotations?.() : undefined
+    if (!said) return
+    this.#news = false
+    try {
+      await annotateLease(client, name, said, signal)
+      this.#reportedAt = clock.monotonic()
+    } catch (error) {
+      this.#news = true
+      if (!isStatus(error, 'NotFound')) throw error
     }
   }
 

@@ -7,7 +7,8 @@ import { type ConfigMap, resources } from '../kube/types.ts'
 import { probeName } from '../trust/node-orders.ts'
 import { parseCertificatesPem } from '../x509/certificate.ts'
 import type { AgentOptions, AgentPorts } from './agent-options.ts'
-import { AgentTrust } from './agent-trust.ts'
+import { AgentTrust, type KubeletBeside } from './agent-trust.ts'
+import { kubeletClientCas } from './beside-kubelet/kubelet-client-cas.ts'
 import type { NodeEndpoint } from './node-endpoint.ts'
 
 export interface TrustSideParts {
@@ -18,6 +19,8 @@ export interface TrustSideParts {
   endpoint: NodeEndpoint
   /** The node's certificates. */
   held: { client: CertificateManager; serving: CertificateManager }
+  /** Absent: the agent is the kubelet. */
+  kubelet?: KubeletBeside
   /** With certificates whose key may be in a token. */
   connect: Connect
   /** The API server is trusted by other CAs from now on. */
@@ -30,6 +33,8 @@ export interface TrustSideParts {
 export function createTrustSide(parts: TrustSideParts): AgentTrust {
   const { options, ports, endpoint, held } = parts
   const { trustRootsPath, kubeconfigPath, nodeInfo, nodeName, instance, serverTLSBootstrap } = options
+  const { kubeletClientCaPath: callersPath } = options
+  const callers = callersPath === undefined ? undefined : kubeletClientCas(callersPath, ports)
   return new AgentTrust({
     ...ports,
     client: parts.client,
@@ -41,8 +46,10 @@ export function createTrustSide(parts: TrustSideParts): AgentTrust {
     },
     onAnchors: (role, pem) => {
       if (role === 'apiserver-serving') void endpoint.trust(pem).then(parts.onTrustChanged)
+      if (role === 'client') callers?.keep(pem)
     },
     onReport: parts.onReport,
+    ...(parts.kubelet && { kubelet: parts.kubelet }),
     clusterInfo: () => clusterInfo(parts),
     probe: authority => probe(parts, authority),
     renew: (role, issuer) => {

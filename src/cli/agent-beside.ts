@@ -1,6 +1,6 @@
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Command, Option } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { BesideKubeletOptions } from '../agent/beside-kubelet/beside-kubelet.ts'
 import { RollcallError } from '../errors.ts'
 import type { Pkcs11Uri } from '../keys/pkcs11/uri.ts'
@@ -14,6 +14,7 @@ export interface BesideFlags {
   kubeletKubeconfig: string
   socket: string
   proxyPort: number
+  kubeletUnit: string
 }
 
 export function besideFlags(command: Command): Command {
@@ -36,6 +37,12 @@ export function besideFlags(command: Command): Command {
       wholeNumber(1, 65_535),
       6444,
     )
+    .option(
+      '--kubelet-unit <unit>',
+      'with --beside-kubelet exec and --trust-roots: what systemd calls the kubelet, which reads CAs once and is restarted for others',
+      parseUnit,
+      'kubelet.service',
+    )
 }
 
 /** The options of the agent that the flags mean. Throws USAGE. */
@@ -43,6 +50,7 @@ export function besideOptions(
   flags: BesideFlags & { kubeconfig: string; clientKey?: Pkcs11Uri; staticPods?: string },
 ): { besideKubelet?: BesideKubeletOptions } {
   const { besideKubelet: mode, kubeletKubeconfig, socket, proxyPort, kubeconfig, clientKey } = flags
+  const { kubeletUnit: unit } = flags
   if (mode === undefined) return {}
   if (mode === 'exec' && clientKey)
     throw new RollcallError(
@@ -62,6 +70,13 @@ export function besideOptions(
       socketPath: resolve(socket),
       proxyPort,
       directory: join(dirname(resolve(kubeconfig)), 'kubelet'),
+      unit,
     },
   }
+}
+
+/** Never an option of systemctl. */
+function parseUnit(text: string): string {
+  if (/^[A-Za-z0-9][A-Za-z0-9:_.@-]*\.service$/.test(text)) return text
+  throw new InvalidArgumentError('Give the name of a service, as kubelet.service.')
 }

@@ -12,6 +12,7 @@ import { processesIn } from '../host/processes.ts'
 import { systemSpawn } from '../host/spawn.ts'
 import { systemTpm } from '../host/tpm.ts'
 import { connectHttps } from '../kube/https-transport.ts'
+import { ownIdentity, parseIdentity } from '../pods/state/process-identity.ts'
 import type { Log } from '../ports.ts'
 import type { CommandIo } from './command-io.ts'
 
@@ -25,7 +26,7 @@ export async function runAgent(
   }: { log: Log; staticPods: RunningStaticPods | undefined; stopped: Promise<void> },
   io: CommandIo,
 ): Promise<void> {
-  const agent = startAgent(options, {
+  const agent = startAgent(await asThisProcess(options), {
     ...hostPorts,
     log,
     connect: connectHttps,
@@ -42,6 +43,15 @@ export async function runAgent(
   announceReady(agent, options, io)
   await stopped
   await agent.stop()
+}
+
+/** As which process of which boot it reports what it has loaded. */
+async function asThisProcess(options: AgentOptions): Promise<AgentOptions> {
+  const own = parseIdentity(await ownIdentity(hostPorts.disk))
+  if (!own) return options
+  const { processId: pid, startTicks, bootId: bootID } = own
+  const instance = { pid, startTicks: Number(startTicks) }
+  return { ...options, instance, nodeInfo: { bootID, ...options.nodeInfo } }
 }
 
 /** One `ready` line when the node is registered and holds both certificates for the first time. */

@@ -30,6 +30,8 @@ export interface BesideKubeletOptions {
   proxyPort: number
   /** Where CA, token and loopback pair lie. */
   directory: string
+  /** The kubelet's unit of systemd. */
+  unit: string
 }
 
 export interface BesideKubeletPorts {
@@ -52,6 +54,8 @@ export interface BesideKubeletParts {
   endpoint(): ClusterEndpoint | undefined
   /** The way to the API under the certificate in force; undefined: none now. */
   upstream(): Promise<ConnectionConfig | undefined>
+  /** From now on the kubelet's files hold these CAs of the API, PEM. */
+  onAuthority?(pem: string): void
 }
 
 /** undefined: there is no kubelet beside, or no doors for one. */
@@ -135,6 +139,8 @@ export class BesideKubelet {
     if (kept !== undefined) log.info("the kubelet's kubeconfig was kept under another name", { path, kept })
     if (await replaceFile(disk, path, text, 0o600))
       log.info("the kubelet's kubeconfig was written", { path, mode: this.#options.mode })
+    const { certificateAuthority: pem } = endpoint.connection
+    if (pem !== undefined) this.#parts.onAuthority?.(pem)
   }
 
   #user(): KubeletUser {

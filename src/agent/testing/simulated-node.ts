@@ -12,7 +12,7 @@ import { refusal } from '../../testing/in-memory-transport.ts'
 import { recordingLog } from '../../testing/recording-log.ts'
 import { decodePem } from '../../x509/pem.ts'
 import { type Agent, startAgent } from '../agent.ts'
-import type { AgentOptions } from '../agent-options.ts'
+import type { AgentOptions, AgentPorts } from '../agent-options.ts'
 import type { ServingOptions } from '../serving.ts'
 
 export const [second, minute, hour] = [1000, 60_000, 3_600_000]
@@ -96,7 +96,7 @@ function createMachine(cluster: ControlledCluster) {
       }
       await disk.write(bootstrapKubeconfigPath, encodeKubeconfig(fields).reveal(), { mode: 0o600 })
     },
-    async start(options: Partial<AgentOptions> = {}): Promise<Agent> {
+    async start(options: Partial<AgentOptions> = {}, ports: Partial<AgentPorts> = {}): Promise<Agent> {
       const agent = startAgent(
         {
           nodeName: 'node-a',
@@ -122,6 +122,7 @@ function createMachine(cluster: ControlledCluster) {
             made.served = serving
             return { port: 10_250, close: async () => {} }
           },
+          ...ports,
         },
       )
       agents.push(agent)

@@ -9,7 +9,7 @@ export interface ProcessIdentity {
   bootId: string
 }
 
-const bootIdPath = '/proc/sys/kernel/random/boot_id'
+export const bootIdPath = '/proc/sys/kernel/random/boot_id'
 
 /** What a line of /proc/ID/stat says: the name in it may hold anything, so fields count from its last bracket. */
 export function parseStat(
