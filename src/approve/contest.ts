@@ -66,15 +66,16 @@ function contestsOver(facts: ReadFacts, self: string, { san, proofs }: SanAssess
     const strengths = proofs.map(({ level }) => strengthOf(level))
     contests.push({ san, mine: standingOf(facts, self, san.canonical, strengths), rivals })
   }
-  const inside = san.kind === 'IP' ? embeddedIpv4(san.bytes) : undefined
-  if (!inside) return contests
-  const canonical = canonicalIp(inside.bytes)
-  const hidden = rivalsFor(facts, self, canonical)
-  if (hidden.length === 0) return contests
-  // For the address inside it counts what the node has to show for that one.
-  const plain: RequestedSan = { kind: 'IP', shown: `IP ${canonical}`, canonical, bytes: inside.bytes }
-  const mine = standingOf(facts, self, canonical, strengthsOf(facts, self, plain))
-  return [...contests, { san, mine, rivals: hidden, as: `${inside.form} for ${canonical}` }]
+  for (const { form, bytes } of san.kind === 'IP' ? embeddedIpv4(san.bytes) : []) {
+    const canonical = canonicalIp(bytes)
+    const hidden = rivalsFor(facts, self, canonical)
+    if (hidden.length === 0) continue
+    // For the address inside it counts what the node has to show for that one.
+    const plain: RequestedSan = { kind: 'IP', shown: `IP ${canonical}`, canonical, bytes }
+    const mine = standingOf(facts, self, canonical, strengthsOf(facts, self, plain))
+    contests.push({ san, mine, rivals: hidden, as: `${form} for ${canonical}` })
+  }
+  return contests
 }
 
 /** What the node itself brings; `strengths` of its own evidence. */

@@ -84,7 +84,13 @@ const cases: Case[] = [
     'Deny',
     'OwnedByOtherNode',
   ],
-  ...['64:ff9b::10.0.0.12', '2002:a00:c::1', '::10.0.0.12'].map(
+  ...[
+    '64:ff9b::10.0.0.12',
+    '64:ff9b:1:a00:0:c00::',
+    '2002:a00:c::1',
+    '::10.0.0.12',
+    'fd00::5efe:10.0.0.12',
+  ].map(
     (address): Case => [
       `the address of worker-2 as ${address}`,
       { nodes: [nodeNamed('worker-1', { [address]: 'InternalIP' }), victim], ...asking([], [address]) },

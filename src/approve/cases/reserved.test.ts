@@ -82,6 +82,7 @@ const denied: [string, string][] = [
   ['a pod address', '10.244.3.4'],
   ['an API server of the policy', '10.0.0.100'],
   ['a cluster IP through NAT64', '64:ff9b::172.20.0.7'],
+  ['a cluster IP through NAT64 of the network', '64:ff9b:1::172.20.0.7'],
   ['a loopback address as 6to4', '2002:7f00:1::1'],
   ['a service address as IPv4-compatible', '::172.30.0.1'],
 ]

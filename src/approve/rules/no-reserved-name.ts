@@ -40,11 +40,13 @@ function reservedDns(name: string, { policy, reserved }: ReadFacts): string | un
 /** Also when the address is only another form of a reserved one: who holds `64:ff9b::7f00:1` is reached as 127.0.0.1. */
 function reservedIp(assessed: SanAssessment, bytes: Uint8Array, facts: ReadFacts): string | undefined {
   const why = reservedBytes(assessed, assessed.san.canonical, bytes, facts)
-  const inside = embeddedIpv4(bytes)
-  if (why || !inside) return why
-  const canonical = canonicalIp(inside.bytes)
-  const hidden = reservedBytes(assessed, canonical, inside.bytes, facts)
-  return hidden && `${inside.form} for ${canonical}, ${hidden}`
+  if (why) return why
+  for (const inside of embeddedIpv4(bytes)) {
+    const canonical = canonicalIp(inside.bytes)
+    const hidden = reservedBytes(assessed, canonical, inside.bytes, facts)
+    if (hidden) return `${inside.form} for ${canonical}, ${hidden}`
+  }
+  return undefined
 }
 
 function reservedBytes(
