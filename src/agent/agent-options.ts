@@ -83,6 +83,11 @@ export interface AgentOptions {
    * the agent only looks whether the API answers. Absent: there is none.
    */
   besideKubelet?: BesideKubeletOptions
+  /**
+   * With a kubelet beside: its `clientCAFile`, which then holds the bundle of the role client. Absent: by whom it judges its
+   * callers is its own business.
+   */
+  kubeletClientCaPath?: string
   /** This node is one of a control plane that kubeadm made: where its folder is, and where what is under way is kept. */
   controlPlane?: Pick<ControlPlaneOptions, 'root' | 'stateDirectory'>
   /** Register the Node and keep its lease and status up to date; default true. False: certificates only. */

@@ -7,10 +7,15 @@ export interface ControlPlaneFlags {
   controlPlane: boolean
   kubernetesDir: string
   controlPlaneState: string
+  kubeletClientCa?: string
 }
 
 export function controlPlaneFlags(command: Command): Command {
   return command
+    .option(
+      '--kubelet-client-ca <file>',
+      "with --beside-kubelet: the kubelet's clientCAFile, which then holds the signed bundle of client CAs",
+    )
     .option(
       '--control-plane',
       'change the CAs of the control plane that kubeadm made on this machine, when a rotation orders it; needs --trust-roots',
@@ -27,14 +32,17 @@ export function controlPlaneFlags(command: Command): Command {
 /** The options of the agent that the flags mean. Throws USAGE. */
 export function controlPlaneOptions(
   flags: ControlPlaneFlags & { trustRoots?: string },
-): Pick<AgentOptions, 'controlPlane'> {
-  if (!flags.controlPlane) return {}
+): Pick<AgentOptions, 'controlPlane' | 'kubeletClientCaPath'> {
+  const { kubeletClientCa } = flags
+  const kubelet = kubeletClientCa === undefined ? {} : { kubeletClientCaPath: resolve(kubeletClientCa) }
+  if (!flags.controlPlane) return kubelet
   if (flags.trustRoots === undefined)
     throw new RollcallError(
       'USAGE',
       '--control-plane: without --trust-roots nobody could say which CA may be taken; give both.',
     )
   return {
+    ...kubelet,
     controlPlane: { root: resolve(flags.kubernetesDir), stateDirectory: resolve(flags.controlPlaneState) },
   }
 }

@@ -9,6 +9,7 @@ import type { Plan } from '../../rollover/plan.ts'
 import { controlPlaneAnnotation, encodeControlPlaneOrders } from '../../trust/control-plane-orders.ts'
 import type { ControlPlaneRole } from '../../trust/control-plane-report.ts'
 import type { NodeOrder } from '../../trust/node-orders.ts'
+import { NodeDials } from '../generic/node-dials.ts'
 import { emptySnapshot, type Snapshot, takeSnapshot } from '../generic/snapshot.ts'
 import { OrderBook } from '../rollover/order-book.ts'
 import { holdCeremony } from '../rollover/signed-bundles.ts'
@@ -39,6 +40,7 @@ export class KubeadmAdapter implements ControllerAdapter {
   readonly #control: KubeadmControl
   readonly #role: ControlPlaneRole
   readonly #trials: ApiServerTrials
+  readonly #kubelets: NodeDials
   readonly #sinks: readonly TrustSink[]
   readonly #book: OrderBook
   readonly #keys: SealedKeys
@@ -51,6 +53,7 @@ export class KubeadmAdapter implements ControllerAdapter {
     this.#control = control
     this.#role = role
     this.#trials = new ApiServerTrials(control)
+    this.#kubelets = new NodeDials(control)
     this.#sinks = kubeadmSinks(control.client, () => this.#snapshot).filter(sink => sink.role === role)
     this.#keys = new SealedKeys(control)
     const reader: Snapshot = {
@@ -174,6 +177,7 @@ export class KubeadmAdapter implements ControllerAdapter {
       targets: this.#targets,
       snapshot: this.#snapshot,
       trials: this.#trials,
+      kubelets: this.#kubelets,
       sinks: this.#sinks,
     }
   }

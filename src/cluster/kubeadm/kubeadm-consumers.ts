@@ -8,13 +8,13 @@ import { serviceAccountTokenType } from '../../trust/token-secrets.ts'
 import { decodeTrustReport, type ReportedTrust, trustReportAnnotation } from '../../trust/trust-report.ts'
 import { type Bundles, type FactParts, reportOf } from './kubeadm-facts.ts'
 
-export function consumersOf(
-  _: Plan,
+export async function consumersOf(
+  plan: Plan,
   bundles: Bundles,
   servers: readonly ServerFacts[],
   parts: FactParts,
-): ConsumerFacts[] {
-  const nodes = nodesOf(bundles, parts)
+): Promise<ConsumerFacts[]> {
+  const nodes = await nodesOf(plan, bundles, parts)
   if (parts.role === 'client') return [...judges(servers, parts), ...nodes]
   return [...managers(parts), ...nodes, ...pods(parts)]
 }
@@ -67,10 +67,10 @@ function managers(parts: FactParts): ConsumerFacts[] {
   })
 }
 
-function nodesOf(bundles: Bundles, parts: FactParts): ConsumerFacts[] {
+async function nodesOf(plan: Plan, bundles: Bundles, parts: FactParts): Promise<ConsumerFacts[]> {
   const { role, snapshot } = parts
   const digests = new Map([...bundles].map(([generation, { digest }]) => [generation, digest]))
-  return snapshot.list<KubeNode>(resources.nodes).flatMap(node => {
+  const found = snapshot.list<KubeNode>(resources.nodes).map(async node => {
     const { name } = node.metadata
     const lease = snapshot.get<Lease>(resources.leases, name, 'kube-node-lease')
     const report = decodeTrustReport(lease?.metadata.annotations?.[trustReportAnnotation])
@@ -86,8 +86,31 @@ function nodesOf(bundles: Bundles, parts: FactParts): ConsumerFacts[] {
     }
     const consumers = nodeConsumers(facts, role, digests)
     // For the role client a report is all there is to see of an agent: whom its own server lets in is tried by nobody here.
-    return role === 'client' ? consumers.filter(({ kind }) => kind === 'Kubelet') : consumers
+    if (role !== 'client') return consumers
+    const kubelets = consumers.filter(({ kind }) => kind === 'Kubelet')
+    return Promise.all(kubelets.map(kubelet => asTried(kubelet, node, plan, bundles, parts)))
   })
+  return (await Promise.all(found)).flat()
+}
+
+/** A kubelet judges clients: it is shown a certificate of each CA. What it lets in has to be what the bundle says. */
+async function asTried(
+  kubelet: ConsumerFacts,
+  node: KubeNode,
+  { from, to }: Plan,
+  bundles: Bundles,
+  { kubelets, control, role, targets }: FactParts,
+): Promise<ConsumerFacts> {
+  const both = [from, to].filter(one => control.cas.authority(role, one))
+  const accepted = await kubelets.accepted(node, both)
+  if (accepted.length === 0) return kubelet
+  const { instance, proof: report } = kubelet
+  const generation = report?.generation ?? targets[role].bundle
+  const { anchors = [1] } = bundles.get(generation) ?? {}
+  const isThat = both.every(one => anchors.includes(one) === accepted.includes(one))
+  const at = control.clock.now()
+  const handshakes = { level: 3, instance, at, authorities: accepted, unproven: 0 } as const
+  return { ...kubelet, proof: { ...handshakes, generation: isThat ? generation : 0 } }
 }
 
 /** The report of a node's agent for a role. */

@@ -18,6 +18,7 @@ import {
 } from '../../trust/control-plane-report.ts'
 import { decodeTrustReport, trustReportAnnotation } from '../../trust/trust-report.ts'
 import { sha256Hex } from '../../x509/fingerprint.ts'
+import type { NodeDials } from '../generic/node-dials.ts'
 import type { Snapshot } from '../generic/snapshot.ts'
 import { authorityFacts } from '../rollover/authority-facts.ts'
 import { leafHolders } from '../rollover/leaf-holders.ts'
@@ -35,6 +36,7 @@ export interface FactParts {
   targets: Targets
   snapshot: Snapshot
   trials: ApiServerTrials
+  kubelets: Pick<NodeDials, 'accepted'>
   sinks: readonly TrustSink[]
 }
 
@@ -52,7 +54,7 @@ export async function gatherFacts(plan: Plan, parts: FactParts): Promise<Facts> 
   const both = await Promise.all([from, to].map(one => authorityFacts(role, one, control)))
   const authorities = new Map(both.flatMap(facts => (facts ? [[facts.generation, facts] as const] : [])))
   const servers = await Promise.all(nodes.map(name => serverFacts(name, plan, bundles, parts)))
-  const consumers = consumersOf(plan, bundles, servers, parts)
+  const consumers = await consumersOf(plan, bundles, servers, parts)
   const now = clock.now()
   return {
     now,
@@ -99,7 +101,7 @@ export function bundlesOf({
   control,
   role,
   snapshot,
-}: Omit<FactParts, 'trials' | 'sinks'>): Map<number, KnownBundle> {
+}: Pick<FactParts, 'control' | 'role' | 'snapshot'>): Map<number, KnownBundle> {
   return signedBundles(role, { ...control, reader: snapshot })
 }
 
