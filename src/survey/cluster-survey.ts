@@ -22,6 +22,15 @@ export interface KnownCertificate {
   used: number
 }
 
+/** Share of a life after which a kubelet has renewed (K-33), and what a renewal may take beyond. */
+export const overdueShare = 0.95
+
+/** Whether somebody has to look after it. */
+export function standingOf({ expired, used }: KnownCertificate): 'valid' | 'overdue' | 'expired' {
+  if (expired) return 'expired'
+  return used > overdueShare ? 'overdue' : 'valid'
+}
+
 export type Readiness = 'Ready' | 'NotReady' | 'Unknown'
 
 export interface NodeSurvey {
@@ -30,6 +39,8 @@ export interface NodeSurvey {
   /** The Ready condition's reason, where it is not ready. */
   reason?: string
   created?: string
+  /** Of its kubelet or agent, as it says itself. */
+  version?: string
   addresses: { type: string; address: string }[]
   /** Absent: no request with a certificate is kept (Kubernetes deletes them an hour after issuance, C-40), nor a ledger. */
   client?: KnownCertificate
@@ -121,6 +132,7 @@ function surveyNode({ metadata, status }: KubeNode): NodeSurvey {
     readiness,
     ...(readiness !== 'Ready' && ready?.reason && { reason: ready.reason }),
     ...(metadata.creationTimestamp && { created: metadata.creationTimestamp }),
+    ...(status?.nodeInfo?.kubeletVersion && { version: status.nodeInfo.kubeletVersion }),
     addresses: (status?.addresses ?? []).map(({ type, address }) => ({ type, address })),
     pending: [],
   }

@@ -287,10 +287,10 @@ test('status sums up nodes, certificates and what waits', async () => {
   await cluster.clock.advance(120_000)
   const { stdout } = await runCommand(registerStatus, cluster.admin, cluster.clock, 'status')
   assert.match(stdout, /^nodes +1 +ready 1 +not ready 0$/m)
-  assert.match(stdout, /^serving +valid 1 +expired 0 +not known 0$/m)
-  assert.match(stdout, /^client +valid 0 +expired 0 +not known 1$/m)
+  assert.match(stdout, /^serving +valid 1 +overdue 0 +expired 0 +not known 0$/m)
+  assert.match(stdout, /^client +valid 0 +overdue 0 +expired 0 +not known 1$/m)
   assert.match(stdout, /^next expiry +worker-1 serving, in 5\dm/m)
-  assert.match(stdout, /undecided for more than a minute:\n(.*\n)*.*stolen.*rollcall csr explain stolen/)
+  assert.match(stdout, /undecided for more than a minute: 6 from one node, .*:\n(.*\n)*.*stolen.*rollcall csr explain stolen/)
 })
 
 test('status says when a certificate expired', async () => {

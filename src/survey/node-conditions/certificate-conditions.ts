@@ -1,6 +1,6 @@
 import { formatTime } from '../../kube/time-format.ts'
 import type { KubeNode, NodeCondition } from '../../kube/types.ts'
-import type { KnownCertificate, NodeSurvey } from '../cluster-survey.ts'
+import { type KnownCertificate, type NodeSurvey, overdueShare } from '../cluster-survey.ts'
 
 /** Types of the conditions, in Kubernetes' own form; true is well. */
 export const conditionTypes = {
@@ -8,8 +8,6 @@ export const conditionTypes = {
   serving: 'ServingCertificateValid',
 } as const
 
-/** Share of a life after which a kubelet has renewed (K-33), and what a renewal may take beyond. */
-const overdueAt = 0.95
 /** Milliseconds that a certificate may begin in the future: no clocks agree exactly. */
 const toleratedSkew = 60_000
 
@@ -43,7 +41,7 @@ function conditionOf(type: string, certificate: KnownCertificate, now: number): 
   if (expired) return { type, status: 'False', reason: 'Expired', message }
   if (Date.parse(notBefore) - now > toleratedSkew)
     return { type, status: 'False', reason: 'NotYetValid', message }
-  const reason = used > overdueAt ? 'RenewalOverdue' : 'Issued'
+  const reason = used > overdueShare ? 'RenewalOverdue' : 'Issued'
   return { type, status: 'True', reason, message }
 }
 
