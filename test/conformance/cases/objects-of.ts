@@ -1,5 +1,6 @@
-/** Objects that several cases send, with `$(…)` as in case.ts. */
+/** Objects and steps of several cases, with `$(…)` as in case.ts. */
 import { requestPem } from '../../support/certificate-request.ts'
+import type { Step } from '../case.ts'
 
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 
@@ -53,3 +54,20 @@ export const rbac = '/apis/rbac.authorization.k8s.io/v1'
 
 export const table = { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' }
 export const metadataOnly = { accept: 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io' }
+
+/** A ConfigMap is created; its version and uid are kept as `rv_NAME` and `uid_NAME`. */
+export const created = (name = 'a', data: object = { a: '1' }, metadata: object = {}): Step => ({
+  method: 'POST',
+  url: maps,
+  body: configMap(name, data, metadata),
+  expect: { status: 201 },
+  keep: { [`rv_${name}`]: 'metadata.resourceVersion', [`uid_${name}`]: 'metadata.uid' },
+})
+
+export const patched = (type: string, body: object, expect: Step['expect'], url = `${maps}/a`): Step => ({
+  method: 'PATCH',
+  url,
+  type: `application/${type}`,
+  body,
+  expect,
+})
