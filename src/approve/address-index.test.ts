@@ -35,3 +35,41 @@ test('after any changes the index holds what the Nodes claim now', () => {
     }),
   )
 })
+
+/** A Node of that age with one address, and a pod range. */
+function aged(name: string, created: number, address: string, podCIDR = '') {
+  const node = nodeNamed(name, { [address]: 'InternalIP' })
+  const creationTimestamp = new Date(created).toISOString()
+  return { ...node, metadata: { ...node.metadata, creationTimestamp }, spec: { podCIDR } }
+}
+
+for (const [what, range, address, seen] of [
+  ['all addresses', '0.0.0.0/0', '10.0.0.3', [1, 2]],
+  ['the network of the nodes', '10.0.0.0/16', '10.0.0.3', [1, 2]],
+  ['an IPv6 network of the nodes', 'fd00::/64', 'fd00::3', [1, 2]],
+  ['all addresses, told when all Nodes were there', '0.0.0.0/0', '10.0.0.3', [0, 0]],
+] as const)
+  test(`a Node whose pod range is ${what}, where another Node was before, claims none of them`, () => {
+    const index = new AddressIndex()
+    index.set(aged('elder', 1000, address.replace(/3$/, '1')), seen[0])
+    index.set(aged('thief', 2000, '192.0.2.1', range), seen[1])
+    assert.deepEqual(index.claims(address), [])
+    index.remove('elder')
+    assert.deepEqual(
+      index.claims(address).map(({ nodeName }) => nodeName),
+      ['thief'],
+    )
+  })
+
+test('a Node that lists an address in the pod range of an earlier one takes none of it away', () => {
+  for (const range of ['10.0.0.0/24', '10.0.0.0/16'])
+    for (const seen of [0, 1]) {
+      const index = new AddressIndex()
+      index.set(aged('a', 1000, '192.0.2.1', range), seen)
+      index.set(aged('thief', 2000, '10.0.0.9'), 2 * seen)
+      assert.deepEqual(
+        index.claims('10.0.0.9').map(({ nodeName }) => nodeName),
+        ['thief', 'a'],
+      )
+    }
+})

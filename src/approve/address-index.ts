@@ -4,7 +4,8 @@ import { parseIp } from '../x509/ip.ts'
 import { canonicalAddress, ownName } from './canonical-name.ts'
 import type { AddressClaims, Claim } from './facts.ts'
 import { IpPrefixes, rangeOrNone } from './ip-prefixes.ts'
-import type { IpRange } from './ip-range.ts'
+import { contains } from './ip-range.ts'
+import { isPodShare, type KnownClaims, type PodRange } from './pod-share.ts'
 
 /** What a Node claims: its own name and all of status.addresses, in canonical form. */
 export function claimedBy(node: KubeNode): Set<string> {
@@ -15,19 +16,17 @@ export function claimedBy(node: KubeNode): Set<string> {
   return claims
 }
 
-interface Known {
-  /** Milliseconds since the epoch. */
-  created: number | undefined
-  /** By canonical name or address: its place in the order. */
-  claims: Map<string, number>
-  /** By text: its place in the order. */
-  podRanges: Map<string, { range: IpRange; since: number }>
+interface Known extends KnownClaims {
+  /** By text. */
+  podRanges: Map<string, PodRange>
 }
 
 export class AddressIndex implements AddressClaims {
   readonly #holders = new Map<string, Set<string>>()
   readonly #nodes = new Map<string, Known>()
   readonly #podRanges = new IpPrefixes()
+  /** Whether wide pod ranges count, for as long as the claims are what they are. */
+  #shares = new WeakMap<PodRange, boolean>()
 
   /**
    * Takes the Node in, or its new state. `seen` grows from state to state: claims are in the order in which they were
@@ -36,7 +35,7 @@ export class AddressIndex implements AddressClaims {
   set(node: KubeNode, seen = 0): void {
     const { name, creationTimestamp } = node.metadata
     const before = this.#nodes.get(name)
-    this.remove(name)
+    this.#drop(name)
     const claims = new Map([...claimedBy(node)].map(claim => [claim, before?.claims.get(claim) ?? seen]))
     const ranges = node.spec?.podCIDRs ?? [node.spec?.podCIDR ?? '']
     const podRanges = new Map(
@@ -45,6 +44,9 @@ export class AddressIndex implements AddressClaims {
         return range ? [[text, { range, since: before?.podRanges.get(text)?.since ?? seen }] as const] : []
       }),
     )
+    const isNew =
+      claims.size !== before?.claims.size || [...claims.keys()].some(one => !before.claims.has(one))
+    if (isNew) this.#shares = new WeakMap()
     const created = Date.parse(creationTimestamp ?? '')
     this.#nodes.set(name, { created: Number.isNaN(created) ? undefined : created, claims, podRanges })
     for (const claim of claims.keys()) {
@@ -56,6 +58,11 @@ export class AddressIndex implements AddressClaims {
   }
 
   remove(nodeName: string): void {
+    this.#drop(nodeName)
+    this.#shares = new WeakMap()
+  }
+
+  #drop(nodeName: string): void {
     const known = this.#nodes.get(nodeName)
     for (const claim of known?.claims.keys() ?? []) {
       const holders = this.#holders.get(claim)
@@ -81,12 +88,23 @@ export class AddressIndex implements AddressClaims {
     if (this.#podRanges.size === 0) return exact
     const address = parseIp(canonical)
     const pods = address ? this.#podRanges.ownersOf(address) : []
-    return [...exact, ...pods.map(nodeName => this.#podClaim(nodeName))]
+    return [...exact, ...pods.flatMap(nodeName => this.#podClaims(nodeName, address))]
   }
 
-  #podClaim(nodeName: string): Claim {
-    const times = [...(this.#nodes.get(nodeName)?.podRanges.values() ?? [])].map(({ since }) => since)
-    return { nodeName, source: 'spec.podCIDRs', since: Math.max(0, ...times) }
+  #podClaims(nodeName: string, address: Uint8Array | undefined): Claim[] {
+    const around = [...(this.#nodes.get(nodeName)?.podRanges.values() ?? [])].filter(
+      podRange => address && contains(podRange.range, address) && this.#isShare(podRange, nodeName),
+    )
+    if (around.length === 0) return []
+    return [{ nodeName, source: 'spec.podCIDRs', since: Math.max(...around.map(({ since }) => since)) }]
+  }
+
+  #isShare(podRange: PodRange, nodeName: string): boolean {
+    const known = this.#shares.get(podRange)
+    if (known !== undefined) return known
+    const isShare = isPodShare(podRange, nodeName, this.#nodes)
+    this.#shares.set(podRange, isShare)
+    return isShare
   }
 
   has(nodeName: string): boolean {

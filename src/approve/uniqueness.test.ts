@@ -127,6 +127,28 @@ test('no act of others delays or denies a node what it claimed first', () => {
   )
 })
 
+test('no pod range of others delays or denies a node that joins where other nodes already are', () => {
+  const ranges = fc.constantFrom('0.0.0.0/0', '::/0', '10.0.0.0/8', '10.0.0.0/16', 'fd00::/64')
+  const greedy = fc.array(
+    fc.record({
+      do: fc.constant('register' as const),
+      node: thieves,
+      addresses: fc.constant(['10.0.0.7']),
+      podCidr: ranges,
+    }),
+    { maxLength: 4 },
+  )
+  const elder: Act = { do: 'register', node: 'elder', addresses: ['10.0.0.1', 'fd00::3'] }
+  const join: Act = { do: 'register', node: 'b', addresses: own }
+  fc.assert(
+    fc.property(greedy, acts => {
+      const [verdict] = verdictsOfVictim([elder, ...acts, join], [[]])
+      assert.match(verdict ?? '', /^Approve/)
+    }),
+    runs,
+  )
+})
+
 test('no act of others delays or denies a node what the inventory gives it, whoever claimed it first', () => {
   fc.assert(
     fc.property(thievery, rounds, (before, between) => {
