@@ -20,7 +20,7 @@ import { type RollcallProcess, startRollcall, temporaryFolder } from './support/
 
 const repository = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url))
 const skip = noPrometheus
-const nodes = 3
+const nodes = 9
 
 interface Target {
   scrapePool: string
