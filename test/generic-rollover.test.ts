@@ -47,9 +47,22 @@ test('the CAs of an API server that is not ours are changed by hooks: killed ami
   writeHook()
   writeFileSync(here('rollover.yaml'), rolloverFile(new URL(server).host))
   const stolen = text('anna.kubeconfig')
+  const bootstrappers = 'system:bootstrappers:kubeadm:default-node-token'
+  await writeKubeconfig(
+    ca,
+    server,
+    'bootstrap',
+    ['system:bootstrappers', bootstrappers],
+    'system:bootstrap:abcdef',
+  )
 
   const killed = startController()
   await killed.ready
+  await eventually('the trust roots are there', () => existsSync(here('rollcall/trust-roots')))
+  const agent = startAgent()
+  await eventually('the node has answered', async () => {
+    return /^agent\/worker-1 +Agent +Live .*client L2/m.test(await anna('trust', 'ls'))
+  }).catch(error => assert.fail(`${error.message}\n${agent.stderr()}`))
   await anna('ca', 'start', 'client', ...timings)
   await ben('ca', 'ack', 'client-2', 'ledger', '--reason', 'nothing else was ever signed')
   await phase('client-2', 'Bridging', 'IssuerSwitch', 'Reissuing')
@@ -59,6 +72,11 @@ test('the CAs of an API server that is not ours are changed by hooks: killed ami
   startController()
   await phase('client-2', 'Done')
   assert.deepEqual(issuers(text('client-ca.crt')), ['CN=rollcall-client-ca-2'])
+  assert.deepEqual(
+    issuers(text('node/pki/kubelet-client-current.pem')),
+    ['CN=rollcall-client-ca-2'],
+    'the node was told to renew',
+  )
   assert.deepEqual(
     leafOf('anna'),
     'CN=rollcall-client-ca-2',
@@ -127,6 +145,23 @@ function phase(name: string, ...wanted: string[]): Promise<CARotationObject> {
   ).catch(error => assert.fail(`${error.message}; it is ${last}\n${controllers.at(-1)?.stderr()}`))
 }
 
+function startAgent(): RollcallProcess {
+  const flags = {
+    node: 'worker-1',
+    'node-ip': '127.0.0.1',
+    address: '127.0.0.1',
+    port: '0',
+    'bootstrap-kubeconfig': here('bootstrap.kubeconfig'),
+    kubeconfig: here('node/kubeconfig'),
+    'cert-dir': here('node/pki'),
+    'trust-roots': here('rollcall/trust-roots'),
+  }
+  const words = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value])
+  const agent = startRollcall(['agent', '--rotate-certificates', ...words])
+  stops.push(() => agent.stop())
+  return agent
+}
+
 const controllers: RollcallProcess[] = []
 function startController(): RollcallProcess {
   const flags = ['--kubeconfig', here('rollcall.kubeconfig'), '--rollover', here('rollover.yaml')]
@@ -182,8 +217,9 @@ async function writeKubeconfig(
   server: string,
   user: string,
   organizations: string[],
+  commonName = user,
 ): Promise<void> {
-  const identity = { commonName: user, organizations, usage: 'client auth' } as const
+  const identity = { commonName, organizations, usage: 'client auth' } as const
   const pair = await issuePair(ca, { ...identity, lifetime: 365 * day, now: clock.now() }, random)
   const kubeconfig = encodeKubeconfig({
     server,
@@ -199,6 +235,8 @@ function writeHook(): void {
 set -e
 cd ${folder.path}
 case $1 in
+probe)
+  cp "$ROLLCALL_CERTIFICATE" "probe-$ROLLCALL_SLOT.crt"; cp "$ROLLCALL_KEY" "probe-$ROLLCALL_SLOT.key" ;;
 present)
   if [ -e broken ]; then echo 'no space left' >&2; exit 1; fi
   cp "$ROLLCALL_CERTIFICATE" serving.crt; cp "$ROLLCALL_KEY" serving.key ;;
@@ -226,6 +264,7 @@ apiServers:
 hooks:
   present: ${hook('present')}
   clientTrust: ${hook('client-trust')}
+  probe: ${hook('probe')}
 sinks:
 ${kubeconfigs.join('\n')}
   - {name: root-ca-file, file: ${here('root-ca.crt')}, restart: ${hook('restart')}}

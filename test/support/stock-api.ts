@@ -2,7 +2,7 @@
  * A Kubernetes API server that is not ours, as far as its certificates go: a program whose serving pair and client CAs are
  * files, which it reads at its start and when it gets SIGHUP. Usage: node stock-api.ts FOLDER
  */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createTokenIssuer } from '../../src/apiserver/access/authentication/service-account/token-issuer.ts'
 import { bootstrapPolicy } from '../../src/apiserver/access/bootstrap-policy.ts'
@@ -17,7 +17,7 @@ import { publishClusterInfo } from '../../src/cluster/cluster-info.ts'
 import { hostPorts } from '../../src/cluster/host-ports.ts'
 import { issuePair } from '../../src/cluster/issue-pair.ts'
 import { seed, storedPolicy } from '../../src/cluster/seed.ts'
-import { seedNamespaces } from '../../src/cluster/seed-objects.ts'
+import { kubeadmBindings, seedNamespaces } from '../../src/cluster/seed-objects.ts'
 import { controllerRules, rolloverRules, tokenRules } from '../../src/controller/rbac.ts'
 import { generateSigner, loadSigner } from '../../src/keys/private-key.ts'
 import { Secret } from '../../src/keys/secret.ts'
@@ -25,16 +25,20 @@ import { createClient } from '../../src/kube/client.ts'
 import { resources } from '../../src/kube/types.ts'
 import { silentLog } from '../../src/ports.ts'
 import { authorityOf } from '../../src/sign/authority.ts'
+import { parseCertificatesPem } from '../../src/x509/certificate.ts'
 import { decodePem } from '../../src/x509/pem.ts'
 
 const [folder = ''] = process.argv.slice(2)
 const { clock, random } = hostPorts
 const file = (name: string) => readFileSync(join(folder, name), 'utf8')
-const tls = () => ({
-  certificate: file('serving.crt'),
-  key: new Secret(file('serving.key')),
-  clientCertificateAuthorities: file('client-ca.crt'),
-})
+const pairIn = (id: string) => ({ id, certificate: file(`${id}.crt`), key: new Secret(file(`${id}.key`)) })
+
+/** As kube-apiserver's --tls-cert-file, --tls-sni-cert-key (twice) and --client-ca-file. */
+function readFiles() {
+  const byName = ['probe-0', 'probe-1'].filter(id => existsSync(join(folder, `${id}.crt`))).map(pairIn)
+  return { serving: pairIn('serving'), byName, clientCas: file('client-ca.crt') }
+}
+let files = readFiles()
 
 const store = createMemoryStore({ clock })
 const reader = createObjectReader(store)
@@ -43,7 +47,7 @@ const access = createAccess({
   reader,
   clock,
   log: silentLog,
-  clientCertificateAuthorities: file('client-ca.crt'),
+  clientCertificateAuthorities: files.clientCas,
   tokenIssuer,
 })
 const tokens = { issuer: tokenIssuer, server: () => '' }
@@ -64,7 +68,7 @@ const masters = { commonName: 'setup', organizations: ['system:masters'], usage:
 const { certificate } = await issuePair(ca, { ...masters, lifetime: 3_600_000, now: clock.now() }, random)
 const certificates = decodePem(certificate).map(({ bytes }) => bytes)
 const setup = createClient(inProcessTransport(api, { certificates, remoteAddress: '127.0.0.1' }))
-await seed(setup, seedNamespaces)
+await seed(setup, [...seedNamespaces, ...kubeadmBindings()])
 const policyResources = [
   resources.clusterRoles,
   resources.clusterRoleBindings,
@@ -109,12 +113,26 @@ await seed(
 )
 if (storedPolicy(reader).length === 0) throw new Error('no policy was stored')
 
-const running = await serve({ api, port: 0, tls: tls(), clock, log: silentLog })
+const running = await serve({
+  api,
+  port: 0,
+  tls: { ...files.serving, clientCertificateAuthorities: files.clientCas },
+  chains: {
+    forConnection: () => files.serving,
+    forName: name =>
+      files.byName.find(({ certificate: text }) => {
+        return parseCertificatesPem(text)[0]?.subjectAltName.dnsNames.includes(name)
+      }),
+    clientCertificateAuthorities: () => files.clientCas,
+  },
+  clock,
+  log: silentLog,
+})
 const server = `https://127.0.0.1:${running.port}`
 await publishClusterInfo(setup, server, pem)
 process.on('SIGHUP', () => {
-  running.setTls(tls())
-  access.setClientCertificateAuthorities(file('client-ca.crt'))
+  files = readFiles()
+  access.setClientCertificateAuthorities(files.clientCas)
 })
 process.on('SIGTERM', async () => {
   await api.close()

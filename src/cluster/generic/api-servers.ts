@@ -3,6 +3,7 @@ import { connect, type DetailedPeerCertificate } from 'node:tls'
 import type { TrustRole } from '../../kube/rollcall/trust-bundle.ts'
 import type { Clock, Random } from '../../ports.ts'
 import type { ChainMode, ServerFacts } from '../../rollover/observations.ts'
+import { probeName } from '../../trust/node-orders.ts'
 import { type Certificate, certificateSignatureIsValid, parseCertificate } from '../../x509/certificate.ts'
 import { issuePair } from '../issue-pair.ts'
 import type { CaStore } from '../rollover/ca-store.ts'
@@ -68,6 +69,15 @@ export class ApiServerTrials {
     const { cas, role, clock } = this.#doors
     const pem = authorities.map(one => cas.authority(role, one)?.pem ?? '').join('')
     return this.#tried(`verified by ${authorities.join('+')}`, () => isVerified(this.#server, pem, clock))
+  }
+
+  /** Whether it shows the bare chain of this CA to who asks for it by the name of probes. */
+  showsByName(authority: number): Promise<boolean> {
+    return this.#tried(`shows ${authority} by name`, async () => {
+      const { cas, role, clock } = this.#doors
+      const pem = cas.authority(role, authority)?.pem
+      return pem !== undefined && isVerified(this.#server, pem, clock, probeName(authority))
+    })
   }
 
   async probes(from: number, to: number): Promise<NonNullable<ServerFacts['probes']>> {

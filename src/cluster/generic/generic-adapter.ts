@@ -13,15 +13,17 @@ import { ApiServerTrials } from './api-servers.ts'
 import { type GenericControl, leaderNow } from './generic-control.ts'
 import { bundlesOf, type FactParts, type Facts, gatherFacts } from './generic-facts.ts'
 import type { GenericState } from './generic-state.ts'
-import { bundleFile, chainFiles, type HandedFiles } from './handed-files.ts'
-import { type HookCommand, runHook } from './hook.ts'
+import { bundleFile, type HandedFiles } from './handed-files.ts'
 import { renewKubeconfig } from './kubeconfig-leaf.ts'
 import { NodeDials } from './node-dials.ts'
-import type { ManagedRole, ServerHookName } from './rollover-file.ts'
+import { type Fence, OrderHooks } from './order-hooks.ts'
+import type { ManagedRole } from './rollover-file.ts'
+import { allShowByName, presentChain, type ServerParts, trustClients } from './server-orders.ts'
 import { type SinkDoors, sinkOf, standardSinks } from './sinks.ts'
 import { emptySnapshot, type Snapshot, takeSnapshot } from './snapshot.ts'
 
-type Fence = Pick<Order, 'token' | 'sequence'>
+/** Milliseconds between two attempts at a proof by the same agent. */
+const attemptEvery = 3000
 
 export class GenericAdapter implements ControllerAdapter {
   readonly #control: GenericControl
@@ -30,8 +32,8 @@ export class GenericAdapter implements ControllerAdapter {
   readonly #servers: ReadonlyMap<string, ApiServerTrials>
   readonly #nodes: NodeDials
   readonly #book: OrderBook
-  readonly #awaited = new Map<string, string>()
-  readonly #failures = new Map<string, number>()
+  readonly #hooks: OrderHooks
+  readonly #shown = new Map<number, Promise<boolean>>()
   #snapshot: Snapshot = emptySnapshot
   #sinks: readonly TrustSink[] = []
   #consumers: readonly ConsumerFacts[] = []
@@ -46,6 +48,7 @@ export class GenericAdapter implements ControllerAdapter {
         new ApiServerTrials(server, { ...control, cas, role }),
       ]),
     )
+    this.#hooks = new OrderHooks(control, role)
     this.#nodes = new NodeDials({ ...control, cas })
     this.#book = new OrderBook({ ...control, reader: this.#reader }, role)
   }
@@ -55,9 +58,20 @@ export class GenericAdapter implements ControllerAdapter {
     const leader = await leaderNow(this.#control)
     const facts = await gatherFacts(plan, leader, this.#parts())
     await this.#notePublication(facts, leader.token, plan.sequence)
-    this.#awaited.clear()
+    this.#hooks.awaited.clear()
+    this.#shown.clear()
     this.#consumers = facts.consumers
     return facts
+  }
+
+  /** Nothing rotates: nodes without the bundle that is published are told of it. */
+  async steady(plan: Plan): Promise<readonly ConsumerFacts[]> {
+    const { consumers, leader } = await this.gather(plan)
+    const { bundle: generation } = this.#state()
+    for (const { id, orderable, onDisk = 0 } of consumers)
+      if (orderable && onDisk < generation) this.#tell(id, { kind: 'load-bundle', generation })
+    await this.#book.send({ token: leader.token, sequence: plan.sequence })
+    return consumers
   }
 
   /** As gathered last. */
@@ -85,7 +99,7 @@ export class GenericAdapter implements ControllerAdapter {
       case 'restart':
         return this.#tell(effect.consumer, { kind: 'restart-kubelet', notBefore: effect.notBefore })
       case 'present':
-        return this.#present(effect, order)
+        return presentChain(effect, order, this.#serverParts())
       case 'client-trust':
         return this.#clientTrust(effect, order)
       case 'sign-with': {
@@ -96,9 +110,10 @@ export class GenericAdapter implements ControllerAdapter {
         return this.#renew(effect.holder, effect.notBefore)
       case 'probe':
       case 'probe-refusal':
+        return this.#probe(effect, order)
       case 'try-refusal':
       case 'try-canary':
-        // Whoever can be tried is tried with each gathering; others prove by reports, restarts or people.
+        // Servers are tried with each gathering.
         return
       case 'close-connections':
         // Of API servers that are not ours none can be closed from here: nodes close theirs when they renew.
@@ -152,7 +167,7 @@ export class GenericAdapter implements ControllerAdapter {
       servers: this.#servers,
       nodes: this.#nodes,
       sinks: this.#sinks,
-      awaited: this.#awaited,
+      awaited: this.#hooks.awaited,
     }
   }
 
@@ -169,7 +184,7 @@ export class GenericAdapter implements ControllerAdapter {
       disk,
       now: () => this.#snapshot,
       publishRootCa: file.publishRootCa,
-      run: (name, hook, variables) => this.#hook(name, hook, variables),
+      run: (name, hook, variables) => this.#hooks.ask(name, hook, variables),
       bundleFile: (name, pem) => bundleFile(name, pem, this.#handed()),
     }
   }
@@ -206,33 +221,11 @@ export class GenericAdapter implements ControllerAdapter {
   /** Who reads the file once: the hook starts it anew. What waits for a human, the place itself says. */
   async #restartReader(id: string, generation: number, order: Fence): Promise<void> {
     const entry = this.#control.file.sinks.find(({ name }) => name === id)
-    if (entry?.kind !== 'file' || entry.restart === undefined || entry.restart === 'wait') return
+    if (!entry || !('restart' in entry) || entry.restart === undefined || entry.restart === 'wait') return
     if ((this.#state().restarted[id] ?? 1) >= generation) return
-    await this.#run(
-      `hook restart of ${id}`,
-      entry.restart,
-      { ROLLCALL_SINK: id, ROLLCALL_FILE: entry.path },
-      order,
-    )
+    const variables = { ROLLCALL_SINK: id, ROLLCALL_FILE: entry.path }
+    await this.#hooks.run(`hook restart of ${id}`, entry.restart, variables, order)
     await this.#change(order, ({ restarted }) => ({ restarted: { ...restarted, [id]: generation } }))
-  }
-
-  async #present(
-    { server, authority, mode }: Extract<Order['effect'], { kind: 'present' }>,
-    order: Fence,
-  ): Promise<void> {
-    const shown = await this.#servers.get(server)?.presented()
-    // The names that the new certificate has to have are those that the server has now.
-    if (!shown) throw new RangeError(`${server} shows no certificate of a CA that is known here`)
-    const { certificate, key } = await chainFiles(server, shown, { authority, mode }, this.#handed())
-    const variables = {
-      ROLLCALL_AUTHORITY: `${authority}`,
-      ROLLCALL_MODE: mode,
-      ROLLCALL_CERTIFICATE: certificate,
-      ROLLCALL_KEY: key,
-    }
-    const step = `have ${server} present ${certificate}, whose key is ${key}`
-    await this.#serverHook('present', server, variables, step, order)
   }
 
   async #clientTrust(
@@ -241,64 +234,27 @@ export class GenericAdapter implements ControllerAdapter {
   ): Promise<void> {
     const pem = bundlesOf(this.#parts()).get(generation)?.pem
     if (pem === undefined) return
-    const bundle = await bundleFile(`client-${generation}`, pem, this.#handed())
     if (this.#state().judgesBy[server] !== generation)
       await this.#change(order, ({ judgesBy }) => ({ judgesBy: { ...judgesBy, [server]: generation } }))
-    const variables = { ROLLCALL_GENERATION: `${generation}`, ROLLCALL_BUNDLE: bundle }
-    const step = `have ${server} judge clients by ${bundle}`
-    await this.#serverHook('clientTrust', server, variables, step, order)
+    await trustClients({ server, generation, pem }, order, this.#serverParts())
   }
 
-  async #serverHook(
-    name: ServerHookName,
-    server: string,
-    variables: Readonly<Record<string, string>>,
-    step: string,
+  /** An agent is asked when every API server shows the bare chain to who asks for it by name. Others are tried elsewhere. */
+  async #probe(
+    { kind, consumer, authority }: Extract<Order['effect'], { kind: 'probe' | 'probe-refusal' }>,
     order: Fence,
   ): Promise<void> {
-    const hook = this.#control.file.hooks[name]
-    const about = `${name} of ${server}`
-    if (hook === 'wait') {
-      this.#awaited.set(about, step)
-      return
-    }
-    await this.#run(`hook ${about}`, hook, { ROLLCALL_SERVER: server, ...variables }, order)
-    this.#servers.get(server)?.forget()
+    const node = /^agent\/(.+)$/.exec(consumer)?.[1]
+    if (node === undefined || this.#role !== 'apiserver-serving' || !this.#control.file.hooks.probe) return
+    const attempt = Math.floor(this.#control.clock.now() / attemptEvery)
+    // Once a turn, however many agents there are.
+    const shown = this.#shown.get(authority) ?? allShowByName(authority, order, this.#serverParts())
+    this.#shown.set(authority, shown)
+    if (await shown) this.#book.add(node, { kind, authority, attempt })
   }
 
-  /** One that failed too often at this step is left to people, who are told. */
-  async #run(
-    about: string,
-    hook: HookCommand,
-    variables: Readonly<Record<string, string>>,
-    order: Fence,
-  ): Promise<void> {
-    const { failed } = this.#state()
-    if (failed.some(one => one.about === about && one.sequence >= order.sequence)) return
-    const key = `${about} ${order.sequence}`
-    try {
-      const fence = { ROLLCALL_TOKEN: `${order.token}`, ROLLCALL_SEQUENCE: `${order.sequence}` }
-      await this.#hook(about, hook, { ...variables, ...fence })
-      this.#failures.delete(key)
-    } catch (error) {
-      const times = (this.#failures.get(key) ?? 0) + 1
-      this.#failures.set(key, times)
-      if (times >= hook.attempts) {
-        const told = error instanceof Error ? error.message : String(error)
-        const message = told.startsWith(`${about} `) ? told.slice(about.length + 1) : told
-        const entry = { about, message, sequence: order.sequence }
-        await this.#change(order, state => ({
-          failed: [...state.failed.filter(one => one.about !== about), entry],
-        }))
-      }
-      throw error
-    }
-  }
-
-  #hook(name: string, hook: HookCommand, variables: Readonly<Record<string, string>>): Promise<string> {
-    const { file, spawn, clock } = this.#control
-    const role = { ROLLCALL_ROLE: this.#role }
-    return runHook(name, hook, { ...role, ...variables }, { spawn, clock, directory: file.directory })
+  #serverParts(): ServerParts {
+    return { servers: this.#servers, hooks: this.#hooks, handed: this.#handed() }
   }
 
   async #renew(holder: string, notBefore: number): Promise<void> {

@@ -4,7 +4,7 @@ import type { ConsumerFacts, ServerFacts } from '../../rollover/observations.ts'
 import type { Plan } from '../../rollover/plan.ts'
 import { nodeConsumers } from '../../trust/node-consumers.ts'
 import { type ConsumingPod, podConsumers } from '../../trust/pod-consumers.ts'
-import { decodeTrustReport, trustReportAnnotation } from '../../trust/trust-report.ts'
+import { decodeTrustReport, type ReportedTrust, trustReportAnnotation } from '../../trust/trust-report.ts'
 import { parseCertificatesPem } from '../../x509/certificate.ts'
 import type { KnownBundle } from '../rollover/signed-bundles.ts'
 import { type FactParts, tokenSecretsIn } from './generic-facts.ts'
@@ -99,7 +99,8 @@ async function nodesOf(plan: Plan, bundles: Bundles, parts: FactParts): Promise<
         name,
         renewed: Date.parse(lease?.spec?.renewTime ?? '') || 0,
         unavailable: node.status?.conditions?.find(({ type }) => type === 'Ready')?.status !== 'True',
-        handshakes: [],
+        // The agent's own word, as its report is: API servers of others tell nobody who came to them.
+        handshakes: report?.find(isOfAgent(role))?.verified ?? [],
         ...(bootID !== undefined && { bootID }),
         ...(report && { report }),
       }
@@ -110,24 +111,32 @@ async function nodesOf(plan: Plan, bundles: Bundles, parts: FactParts): Promise<
   return found.flat()
 }
 
+/** The report of a node's agent for a role. */
+export function isOfAgent(role: string): (report: ReportedTrust) => boolean {
+  return report => report.role === role && report.subject === 'agent'
+}
+
 /**
- * A kubelet judges clients: it was shown a certificate of each CA. Who verifies API servers cannot be tried from here, since
- * a stock API server shows everybody one chain: there a report, or a named human's word, is all there can be.
+ * A kubelet judges clients: it was shown a certificate of each CA. Who verifies API servers is tried where those show the
+ * chain of one CA to who asks for it by name, and only an agent asks: for others there is a named human's word.
  */
 async function asTried(
   consumer: ConsumerFacts,
   node: KubeNode,
   plan: Plan,
-  { role, nodes, state }: FactParts,
+  { role, nodes, state, control }: FactParts,
 ): Promise<ConsumerFacts> {
   if (role !== 'client') {
-    const untried = consumer.kind === 'Agent' || consumer.proof === undefined
+    const asked = consumer.kind === 'Agent' && control.file.hooks.probe !== undefined
+    const untried = consumer.kind === 'Agent' ? !asked : consumer.proof === undefined
     return untried ? { ...consumer, unprobeable: true } : consumer
   }
-  const tried = plan.bundle === undefined ? undefined : await nodes.accepted(node, [plan.from, plan.to])
-  if (!tried || tried.length === 0) return consumer
+  if (plan.bundle === undefined) return consumer
   const { instance, proof: report } = consumer
-  const handshakes = { level: 3, instance, at: nodes.now(), authorities: tried } as const
+  const since = report?.generation ?? state.bundle
+  const { accepts, refuses } = await nodes.tried(node, [plan.from, plan.to], since)
+  if (accepts.length === 0) return consumer
+  const handshakes = { level: 3, instance, at: nodes.now(), authorities: accepts, refuses } as const
   // Without a report nobody can see which bundle it has: it proves the CAs that it let in, and no other.
   const proof = report
     ? { ...handshakes, generation: report.generation }

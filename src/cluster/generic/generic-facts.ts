@@ -184,7 +184,7 @@ function restartMissing(
   { control, state }: FactParts,
 ): string | undefined {
   const entry = control.file.sinks.find(({ name }) => name === id)
-  if (entry?.kind !== 'file' || entry.restart === undefined) return undefined
+  if (!entry || !('restart' in entry) || entry.restart === undefined) return undefined
   const started = state.restarted[id] ?? 1
   if (generation <= started) return undefined
   if (entry.restart !== 'wait') return `the restart of what reads it (hook restart of ${id})`

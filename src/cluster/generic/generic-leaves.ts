@@ -8,7 +8,7 @@ import { decodeTrustReport, trustReportAnnotation } from '../../trust/trust-repo
 import { parseCertificatesPem } from '../../x509/certificate.ts'
 import { sha256Hex } from '../../x509/fingerprint.ts'
 import { leafHolders, roleOfSigner } from '../rollover/leaf-holders.ts'
-import { controllerId } from './generic-consumers.ts'
+import { controllerId, isOfAgent } from './generic-consumers.ts'
 import type { FactParts } from './generic-facts.ts'
 import { clientCertificateIn } from './kubeconfig-text.ts'
 import { textAt } from './sinks.ts'
@@ -36,6 +36,8 @@ export async function leafFacts(plan: Plan, parts: FactParts): Promise<LeafFacts
     generationOf,
     foreign: [],
     inUse(node) {
+      const held = heldBy(node, parts)
+      if (held !== undefined) return held
       const leaf = newest.get(node)
       return leaf && isAlive(node, leaf, parts) ? generationOf(leaf.issuerFingerprint) : undefined
     },
@@ -47,6 +49,17 @@ export async function leafFacts(plan: Plan, parts: FactParts): Promise<LeafFacts
   for (const [authority, holder] of await fileHolders(parts))
     holders.set(authority, [...(holders.get(authority) ?? []), holder])
   return { holders, ledgerComplete: isComplete(plan, parts), lastUsed: lastUses(plan, newest, generationOf) }
+}
+
+/** As its agent says: the CA of the certificate that it presents. */
+function heldBy(node: string, parts: FactParts): number | undefined {
+  const { cas } = parts
+  const holds = reportOf(node, parts)?.find(isOfAgent('client'))?.holds
+  if (holds === undefined) return undefined
+  return cas.generations('client').find(one => {
+    const { subjectKeyIdentifier } = cas.authority('client', one)?.certificate ?? {}
+    return subjectKeyIdentifier !== undefined && Buffer.from(subjectKeyIdentifier).toString('hex') === holds
+  })
 }
 
 /** The node has shown a sign of life since its newest certificate was made: who has a new one uses it from then on. */

@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import type { Clock, Disk, Random } from '../../ports.ts'
 import type { ChainMode } from '../../rollover/observations.ts'
+import { probeName } from '../../trust/node-orders.ts'
 import { parseCertificatesPem } from '../../x509/certificate.ts'
 import { formatIp } from '../../x509/ip.ts'
 import { commonName } from '../../x509/name.ts'
@@ -65,6 +66,28 @@ export async function chainFiles(
   const chain = join(folder, `${server}-${authority}-${mode}.crt`)
   await replaceFile(disk, chain, `${(await readIfThere(disk, leaf)) ?? ''}${cross}`, 0o644)
   return { certificate: chain, key }
+}
+
+/** The same for the bare chain that a server shows to who asks for it by name: it has that name and no other. */
+export async function probeFiles(
+  authority: number,
+  { directory, cas, disk, clock, random }: HandedFiles,
+): Promise<{ certificate: string; key: string }> {
+  const folder = join(directory, 'chains')
+  await disk.makeDirectory(folder, 0o700)
+  const files = {
+    certificate: join(folder, `probe-${authority}.crt`),
+    key: join(folder, `probe-${authority}.key`),
+  }
+  const [known] = parseCertificatesPem((await readIfThere(disk, files.certificate)) ?? '')
+  const ca = cas.authority('apiserver-serving', authority)
+  if (!ca) throw new RangeError(`there is no CA ${authority} for API servers`)
+  if (known && known.notAfter - clock.now() > renewBefore) return files
+  const name = probeName(authority)
+  const identity = { commonName: name, organizations: [], usage: 'server auth', dnsNames: [name] } as const
+  const pair = await issuePair(ca, { ...identity, lifetime: leafLifetime, now: clock.now() }, random)
+  await writePair(disk, files, pair)
+  return files
 }
 
 function namesIn({ dnsNames, ipAddresses }: Presented['leaf']['subjectAltName']) {

@@ -6,7 +6,7 @@ import type { CaStore } from '../rollover/ca-store.ts'
 import { statusFor } from '../rollover/handshakes.ts'
 
 /** Milliseconds that an answer is used: kubelets are many. */
-const fresh = { yes: 60_000, no: 5000 }
+const fresh = { answered: 30_000, silent: 5000 }
 /** Handshakes at a time. */
 const atOnce = 16
 
@@ -14,7 +14,7 @@ export class NodeDials {
   readonly #cas: CaStore
   readonly #clock: Clock
   readonly #random: Random
-  readonly #known = new Map<string, { at: number; accepted: boolean }>()
+  readonly #known = new Map<string, { at: number; status: number | undefined }>()
   readonly #canaries = new Map<number, KeyPair>()
   #underWay = 0
   readonly #waiting: (() => void)[] = []
@@ -29,29 +29,43 @@ export class NodeDials {
     return this.#clock.now()
   }
 
-  /** Those of the CAs whose certificates the kubelet of this node lets in (200, or 403: it knows who it is). */
-  async accepted(node: KubeNode, authorities: readonly number[]): Promise<number[]> {
-    const tried = await Promise.all(
-      authorities.map(async one => ((await this.#accepts(node, one)) ? [one] : [])),
+  /**
+   * Which of the CAs' certificates the kubelet of this node lets in (200, or 403: it knows who it is), and which not (401).
+   * `since` stands for what it judges by: when that changes, it is tried again.
+   */
+  async tried(
+    node: KubeNode,
+    authorities: readonly number[],
+    since: number,
+  ): Promise<{ accepts: number[]; refuses: number[] }> {
+    const answers = await Promise.all(
+      authorities.map(async one => ({ one, status: await this.#status(node, one, since) })),
     )
-    return tried.flat()
+    const of = (...wanted: number[]) =>
+      answers.flatMap(({ one, status }) => (status !== undefined && wanted.includes(status) ? [one] : []))
+    return { accepts: of(200, 403), refuses: of(401) }
   }
 
-  async #accepts(node: KubeNode, authority: number): Promise<boolean> {
+  /** Those of the CAs that it lets in. */
+  async accepted(node: KubeNode, authorities: readonly number[]): Promise<number[]> {
+    return (await this.tried(node, authorities, 0)).accepts
+  }
+
+  async #status(node: KubeNode, authority: number, since: number): Promise<number | undefined> {
     const host = node.status?.addresses?.find(({ type }) => type === 'InternalIP')?.address
     const port = node.status?.daemonEndpoints?.kubeletEndpoint?.Port
-    if (host === undefined || port === undefined) return false
-    const key = `${node.metadata.name} ${host}:${port} ${authority}`
+    if (host === undefined || port === undefined) return undefined
+    const key = `${node.metadata.name} ${host}:${port} ${authority} ${since}`
     const known = this.#known.get(key)
     const now = this.#clock.monotonic()
-    if (known && now - known.at < (known.accepted ? fresh.yes : fresh.no)) return known.accepted
+    const isFresh = known && now - known.at < (known.status === undefined ? fresh.silent : fresh.answered)
+    if (isFresh) return known.status
     await this.#turn()
     try {
       const pair = await this.#canary(authority)
       const status = pair && (await statusFor({ host, port }, '/healthz', pair, this.#clock))
-      const accepted = status === 200 || status === 403
-      this.#known.set(key, { at: this.#clock.monotonic(), accepted })
-      return accepted
+      this.#known.set(key, { at: this.#clock.monotonic(), status })
+      return status
     } finally {
       this.#underWay -= 1
       this.#waiting.shift()?.()

@@ -32,7 +32,8 @@ export interface RolloverFile {
   /** The CA of each role before any rollover: generation 1. A role without one is not managed. */
   authorities: Readonly<Partial<Record<ManagedRole, FirstAuthority>>>
   apiServers: readonly ApiServerEntry[]
-  hooks: Readonly<Record<ServerHookName, Hook>>
+  /** Without `probe` no agent can be asked for a handshake with the chain of one CA. */
+  hooks: Readonly<Record<Exclude<ServerHookName, 'probe'>, Hook> & { probe?: Hook }>
   sinks: readonly SinkEntry[]
   /** Whether kube-root-ca.crt is this controller's to write; else it is read back until the one who writes it has. */
   publishRootCa: boolean
@@ -50,7 +51,7 @@ export interface KubeadmEntry {
 }
 
 /** What is switched on API servers. */
-export const serverHookNames = ['present', 'clientTrust'] as const
+export const serverHookNames = ['present', 'clientTrust', 'probe'] as const
 export type ServerHookName = (typeof serverHookNames)[number]
 
 const fields = [
@@ -160,7 +161,8 @@ function apiServerOf(value: unknown, where: string, bad: Bad): ApiServerEntry {
 function hooksOf(value: unknown, bad: Bad): RolloverFile['hooks'] {
   const hooks = fieldsOf(value, 'hooks', serverHookNames, bad)
   const hook = (name: ServerHookName) => hookOf(hooks[name] ?? 'wait', `hooks.${name}`, bad)
-  return { present: hook('present'), clientTrust: hook('clientTrust') }
+  const always = { present: hook('present'), clientTrust: hook('clientTrust') }
+  return hooks.probe === undefined ? always : { ...always, probe: hook('probe') }
 }
 
 function unique(named: readonly { name: string }[], what: string, bad: Bad): void {

@@ -17,8 +17,8 @@ export type SinkPlace =
   | { kind: 'clusterTrustBundle'; object: string; signerName?: string }
   /** A PEM file of this machine. With `restart`, it counts when who reads it once was restarted after it was written. */
   | { kind: 'file'; path: string; restart?: Hook }
-  /** A kubeconfig of this machine: its CAs, and its client certificate where a CA of ours has issued it. */
-  | { kind: 'kubeconfig'; path: string }
+  /** A kubeconfig of this machine: its CAs, and its client certificate where a CA of ours has issued it. `restart` as above. */
+  | { kind: 'kubeconfig'; path: string; restart?: Hook }
   /** What only the operator's own commands reach: one writes the bundle, the other prints what is there. */
   | { kind: 'commands'; write: HookCommand; read: HookCommand }
 
@@ -49,6 +49,9 @@ export function sinkEntryOf(value: unknown, where: string, bad: Bad): SinkEntry 
   if (role !== 'apiserver-serving' && role !== 'client')
     throw bad(`${where}.role must be apiserver-serving or client`)
   const place = placeOf(fields, where, bad)
+  for (const [field, of] of Object.entries(onlyWith))
+    if (fields[field as keyof Fields] !== undefined && !of.some(kind => fields[kind] !== undefined))
+      throw bad(`${where}.${field} is for ${of.join(', ')} alone`)
   const name = textOf(fields.name, `${where}.name`, bad)
   const seed = booleanOf(fields.seed ?? place.kind === 'kubeconfigIn', `${where}.seed`, bad)
   return { name, role, seed, ...place }
@@ -65,15 +68,8 @@ const kinds = {
     const signerName = textOf(fields.signerName, `${where}.signerName`, bad)
     return { kind: 'clusterTrustBundle', object, signerName }
   },
-  file(fields, where, bad) {
-    const path = pathOf(fields.file, `${where}.file`, bad)
-    if (fields.restart === undefined) return { kind: 'file', path }
-    return { kind: 'file', path, restart: hookOf(fields.restart, `${where}.restart`, bad) }
-  },
-  kubeconfig: (fields, where, bad) => ({
-    kind: 'kubeconfig',
-    path: pathOf(fields.kubeconfig, `${where}.kubeconfig`, bad),
-  }),
+  file: (fields, where, bad) => ofFile('file', fields, where, bad),
+  kubeconfig: (fields, where, bad) => ofFile('kubeconfig', fields, where, bad),
   write: (fields, where, bad) => ({
     kind: 'commands',
     write: hookCommandOf(fields.write, `${where}.write`, bad),
@@ -81,11 +77,25 @@ const kinds = {
   }),
 } satisfies Partial<Record<keyof Fields, (fields: Fields, where: string, bad: Bad) => SinkPlace>>
 
+/** Fields that mean something with some places only: elsewhere nobody would heed them. */
+const onlyWith: Readonly<Partial<Record<keyof Fields, readonly (keyof Fields)[]>>> = {
+  key: ['configMap', 'secret', 'kubeconfigInConfigMap', 'kubeconfigInSecret'],
+  signerName: ['clusterTrustBundle'],
+  restart: ['file', 'kubeconfig'],
+  read: ['write'],
+}
+
 function placeOf(fields: Fields, where: string, bad: Bad): SinkPlace {
   const names = Object.keys(kinds) as (keyof typeof kinds)[]
   const [kind, ...more] = names.filter(name => fields[name] !== undefined)
   if (kind === undefined || more.length > 0) throw bad(`${where} must be exactly one of ${names.join(', ')}`)
   return kinds[kind](fields, where, bad)
+}
+
+function ofFile(kind: 'file' | 'kubeconfig', fields: Fields, where: string, bad: Bad): SinkPlace {
+  const path = pathOf(fields[kind], `${where}.${kind}`, bad)
+  if (fields.restart === undefined) return { kind, path }
+  return { kind, path, restart: hookOf(fields.restart, `${where}.restart`, bad) }
 }
 
 function objectKey(kind: 'configMap' | 'secret') {

@@ -93,9 +93,10 @@ export function startGenericRollover(control: GenericControl): { stop(): Promise
     const rotating = new Set(rotations.filter(isUnderWay).map(({ spec }) => spec.role))
     const reader = await takeSnapshot(client)
     for (const [role, adapter] of adapters) {
-      const seen = rotating.has(role)
-        ? adapter.consumers
-        : await adapter.steady(nextPlan(role, rotations, after(role), clock.now()))
+      const next = nextPlan(role, rotations, after(role), clock.now())
+      const look = () =>
+        'steady' in adapter ? adapter.steady(next) : adapter.gather(next).then(facts => facts.consumers)
+      const seen = rotating.has(role) ? adapter.consumers : await look()
       await writeConsumers(role, seen, { reader, client, clock })
     }
     await removeGone(idsThere(reader), { reader, client })

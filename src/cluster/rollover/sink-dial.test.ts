@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { generateSigner } from '../../keys/private-key.ts'
 import { selfSignedCa } from '../../keys/self-signed.ts'
 import { authorityOf } from '../../sign/authority.ts'
 import { listenHttps } from '../../testing/https-server.ts'
-import { memoryDisk } from '../../testing/memory-disk.ts'
 import { ApiServerTrials } from '../generic/api-servers.ts'
 import { hostPorts } from '../host-ports.ts'
 import { issuePair } from '../issue-pair.ts'
@@ -14,14 +16,15 @@ import { dialWith } from './sink-dial.ts'
 const day = 86_400_000
 
 test('a place that holds the bundle to the letter is refused while what is served is of another CA; the chain tells its form', async () => {
-  const { clock, random } = hostPorts
+  const { clock, random, disk } = hostPorts
+  const directory = mkdtempSync(join(tmpdir(), 'dial-'))
   const now = clock.now()
   const signer = generateSigner('ECDSA-P256', random)
   const times = { notBefore: now - day, notAfter: now + 100 * day }
   const pem = await selfSignedCa({ commonName: 'kubernetes', signer, random, ...times })
   const first = { pem, ...authorityOf(pem, signer) }
   const role = 'apiserver-serving'
-  const cas = new CaStore({ directory: '/ca', first, disk: memoryDisk(), clock, random })
+  const cas = new CaStore({ directory, first, disk, clock, random })
   await cas.create(role, 2)
   await cas.crossSign(role, 2, 1)
   const leafOf = (generation: number) => {
@@ -60,5 +63,6 @@ test('a place that holds the bundle to the letter is refused while what is serve
     assert.equal(await server.trustedBy(pem, 2), false)
   } finally {
     await api.stop()
+    rmSync(directory, { recursive: true })
   }
 })

@@ -35,8 +35,8 @@ export function sampleGate(plan: Plan, seen: Observations): Gate {
 export function sampled(plan: Plan, { consumers, now }: Observations): ConsumerFacts[] {
   const excluded = new Set(plan.excluded.map(({ consumer }) => consumer))
   return consumers.filter(consumer => {
-    const { kind, orderable, roles } = consumer
-    if (kind !== 'Agent' || !orderable || !roles.includes(plan.role)) return false
+    const { kind, orderable, roles, unprobeable } = consumer
+    if (kind !== 'Agent' || !orderable || unprobeable || !roles.includes(plan.role)) return false
     return stateOf(consumer, excluded, now, plan.policy.timings) === 'Live'
   })
 }

@@ -1,0 +1,69 @@
+/** Commands of the operator, as orders of a rotation run them: each again until it is done, and not for ever. */
+import type { Order } from '../../rollover/effects/effect.ts'
+import type { GenericControl } from './generic-control.ts'
+import type { GenericState } from './generic-state.ts'
+import { type HookCommand, runHook } from './hook.ts'
+import type { ManagedRole, ServerHookName } from './rollover-file.ts'
+
+export type Fence = Pick<Order, 'token' | 'sequence'>
+export type Variables = Readonly<Record<string, string>>
+
+export class OrderHooks {
+  readonly #control: GenericControl
+  readonly #role: ManagedRole
+  readonly #failures = new Map<string, number>()
+  /** What people have to do with their own hands, by what it is about. */
+  readonly awaited = new Map<string, string>()
+
+  constructor(control: GenericControl, role: ManagedRole) {
+    this.#control = control
+    this.#role = role
+  }
+
+  /** What is done to one API server. `byHand` is what a human is told who does it himself. */
+  async onServer(
+    name: ServerHookName,
+    server: string,
+    variables: Variables,
+    byHand: string,
+    order: Fence,
+  ): Promise<void> {
+    const hook = this.#control.file.hooks[name]
+    const about = `${name} of ${server}`
+    if (hook === 'wait') this.awaited.set(about, byHand)
+    else if (hook) await this.run(`hook ${about}`, hook, { ROLLCALL_SERVER: server, ...variables }, order)
+  }
+
+  /** One that failed too often at this step is left to people, who are told. */
+  async run(about: string, hook: HookCommand, variables: Variables, order: Fence): Promise<void> {
+    const failed = this.#control.trust.role(this.#role)?.failed ?? []
+    if (failed.some(one => one.about === about && one.sequence >= order.sequence)) return
+    const key = `${about} ${order.sequence}`
+    try {
+      const fence = { ROLLCALL_TOKEN: `${order.token}`, ROLLCALL_SEQUENCE: `${order.sequence}` }
+      await this.ask(about, hook, { ...variables, ...fence })
+      this.#failures.delete(key)
+    } catch (error) {
+      const times = (this.#failures.get(key) ?? 0) + 1
+      this.#failures.set(key, times)
+      if (times >= hook.attempts) await this.#giveUp(about, error, order)
+      throw error
+    }
+  }
+
+  /** Runs it once, whatever came of it before, and gives what it printed. */
+  ask(about: string, hook: HookCommand, variables: Variables): Promise<string> {
+    const { file, spawn, clock } = this.#control
+    const role = { ROLLCALL_ROLE: this.#role }
+    return runHook(about, hook, { ...role, ...variables }, { spawn, clock, directory: file.directory })
+  }
+
+  #giveUp(about: string, error: unknown, { token, sequence }: Fence): Promise<void> {
+    const told = error instanceof Error ? error.message : String(error)
+    const message = told.startsWith(`${about} `) ? told.slice(about.length + 1) : told
+    const entry = { about, message, sequence }
+    return this.#control.trust.change(this.#role, { token, sequence }, ({ failed }: GenericState) => ({
+      failed: [...failed.filter(one => one.about !== about), entry],
+    }))
+  }
+}
