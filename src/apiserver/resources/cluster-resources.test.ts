@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { KubeObject } from '../../kube/types.ts'
 import { startEmbeddedCluster } from '../../testing/embedded-cluster.ts'
 import { csiDrivers } from './csidrivers.ts'
 import { endpoints } from './endpoints.ts'
@@ -8,6 +9,7 @@ import { leases } from './leases.ts'
 import type { StoredResource, WriteContext } from './resource.ts'
 import { resourceSlices } from './resourceslices.ts'
 import { runtimeClasses } from './runtimeclasses.ts'
+import type { Service } from './service-columns.ts'
 import { services } from './services.ts'
 
 const context: WriteContext = { user: { username: 'u', groups: [] }, now: 0, subresource: '' }
@@ -16,9 +18,8 @@ const complaints = (errors: { field: string; text: string }[]) =>
 const metadata = { name: 'a', namespace: 'default', uid: '00000000-0000-4000-8000-000000000010' }
 
 /** The object as it is after a create, and its cells. */
-function created(resource: StoredResource, object: object) {
-  // biome-ignore lint/suspicious/noExplicitAny: the test reads any field
-  const stored: any = { apiVersion: 'v1', kind: resource.kind, metadata: { ...metadata }, ...object }
+function created<T extends KubeObject>(resource: StoredResource<T>, object: object) {
+  const stored = { apiVersion: 'v1', kind: resource.kind, metadata: { ...metadata }, ...object } as T
   resource.prepareForCreate(stored, context)
   const cells = resource.columns.filter(({ name }) => name !== 'Age').map(column => column.value(stored, 0))
   return { stored, cells, errors: complaints(resource.validate(stored)) }
@@ -29,26 +30,27 @@ test("a service gets an address of its own, Kubernetes' defaults and columns", (
     spec: { ports: [{ port: 80 }], selector: { app: 'a' } },
   })
   assert.deepEqual(errors, [])
-  assert.match(stored.spec.clusterIP, /^10\.(9[6-9]|10\d|11[01])\./)
-  assert.deepEqual(stored.spec.clusterIPs, [stored.spec.clusterIP])
-  assert.deepEqual(stored.spec.ports, [{ port: 80, protocol: 'TCP', targetPort: 80 }])
-  assert.equal(stored.spec.type, 'ClusterIP')
+  const { spec } = stored
+  assert.match(spec?.clusterIP ?? '', /^10\.(9[6-9]|10\d|11[01])\./)
+  assert.deepEqual(spec?.clusterIPs, [spec?.clusterIP])
+  assert.deepEqual(spec?.ports, [{ port: 80, protocol: 'TCP', targetPort: 80 }])
+  assert.equal(spec?.type, 'ClusterIP')
   assert.deepEqual(stored.status, { loadBalancer: {} })
-  assert.deepEqual(cells, ['a', 'ClusterIP', stored.spec.clusterIP, '<none>', '80/TCP', 'app=a'])
+  assert.deepEqual(cells, ['a', 'ClusterIP', spec?.clusterIP, '<none>', '80/TCP', 'app=a'])
 })
 
 test('two services never share an address, and one that belongs to another cannot be had', () => {
   const first = created(services, { spec: { ports: [{ port: 80 }] } }).stored
   const reader = { get: () => undefined, list: () => [first], generation: () => 1 }
-  const second = structuredClone({
+  const second: Service = structuredClone({
     ...first,
     metadata: { ...metadata, name: 'b' },
     spec: { ports: [{ port: 1 }] },
   })
   services.prepareForCreate(second, { ...context, reader: reader as never })
-  assert.notEqual(second.spec.clusterIP, first.spec.clusterIP)
-  const third = structuredClone({ ...second, metadata: { ...metadata, name: 'c' } })
-  third.spec = { ports: [{ port: 1 }], clusterIP: first.spec.clusterIP }
+  assert.notEqual(second.spec?.clusterIP, first.spec?.clusterIP)
+  const third: Service = structuredClone({ ...second, metadata: { ...metadata, name: 'c' } })
+  third.spec = { ports: [{ port: 1 }], clusterIP: first.spec?.clusterIP ?? '' }
   assert.throws(
     () => services.prepareForCreate(third, { ...context, reader: reader as never }),
     /provided IP is already allocated/,
@@ -60,7 +62,8 @@ test('a headless service has no address, an ExternalName none either, a NodePort
   const external = created(services, { spec: { type: 'ExternalName', externalName: 'example.com' } })
   assert.deepEqual(external.cells.slice(1, 5), ['ExternalName', '<none>', 'example.com', '<none>'])
   const node = created(services, { spec: { type: 'NodePort', ports: [{ port: 80 }] } }).stored
-  assert.ok(node.spec.ports[0].nodePort >= 30_000 && node.spec.ports[0].nodePort <= 32_767)
+  const nodePort = node.spec?.ports?.[0]?.nodePort ?? 0
+  assert.ok(nodePort >= 30_000 && nodePort <= 32_767)
 })
 
 test('ports, type and name of a service are checked, and its address stays', () => {
@@ -83,9 +86,9 @@ test('ports, type and name of a service are checked, and its address stays', () 
   assert.deepEqual(complaints(services.validateUpdate(moved, stored)), [
     'spec.clusterIPs[0]: Invalid value: "10.96.0.9": may not change once set',
   ])
-  const silent = { ...stored, spec: { ports: [{ port: 81 }] } }
+  const silent: Service = { ...stored, spec: { ports: [{ port: 81 }] } }
   services.prepareForUpdate(silent, stored, context)
-  assert.equal(silent.spec.clusterIP, stored.spec.clusterIP)
+  assert.equal(silent.spec?.clusterIP, stored.spec?.clusterIP)
 })
 
 test('endpoints and slices name their addresses, the first three and how many more', () => {

@@ -5,22 +5,33 @@ import { discovery } from './discovery.ts'
 import { isCurrent, type ServedDocument } from './document.ts'
 
 const documents = discovery(allResources)
-// biome-ignore lint/suspicious/noExplicitAny: a document is read as any JSON is
-const read = (document: ServedDocument | undefined): any =>
-  document && JSON.parse(Buffer.from(document.body).toString())
+
+interface Named {
+  name: string
+}
+/** What the tests look at, of whichever kind the document is. */
+interface Discovered {
+  kind: string
+  apiVersion: string
+  items: { metadata: Named; versions: { version: string; resources: { resource: string }[] }[] }[]
+  versions: string[]
+  groups: Named[]
+  resources: (Named & { verbs: string[] })[]
+  preferredVersion: { groupVersion: string }
+}
+const read = (document: ServedDocument | undefined): Discovered =>
+  JSON.parse(Buffer.from(document?.body ?? []).toString())
 
 test('A-1: aggregated discovery describes a CertificateSigningRequest as kube-apiserver does', () => {
   const document = documents('/apis', 'v2')
   assert.equal(document?.contentType, 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList')
   const { apiVersion, items } = read(document)
   assert.equal(apiVersion, 'apidiscovery.k8s.io/v2')
-  const group = items.find(
-    (item: { metadata: { name: string } }) => item.metadata.name === 'certificates.k8s.io',
-  )
-  const [v1, v1beta1] = group.versions
+  const group = items.find(({ metadata }) => metadata.name === 'certificates.k8s.io')
+  const [v1, v1beta1] = group?.versions ?? []
   // A-1: requests are served in v1 only; v1beta1 is there for trust bundles (T-1).
   assert.deepEqual(
-    v1beta1.resources.map(({ resource }: { resource: string }) => resource),
+    v1beta1?.resources.map(({ resource }) => resource),
     ['clustertrustbundles'],
   )
   assert.deepEqual(
@@ -53,10 +64,10 @@ test('A-1: aggregated discovery describes a CertificateSigningRequest as kube-ap
 test('the legacy lists name groups, versions and resources with their subresources', () => {
   assert.deepEqual(read(documents('/api', 'legacy')).versions, ['v1'])
   const groups = read(documents('/apis', 'legacy')).groups
-  assert.ok(groups.some((group: { name: string }) => group.name === 'rbac.authorization.k8s.io'))
+  assert.ok(groups.some(({ name }) => name === 'rbac.authorization.k8s.io'))
   const list = read(documents('/apis/certificates.k8s.io/v1', 'legacy'))
   assert.deepEqual(
-    list.resources.map(({ name }: { name: string }) => name),
+    list.resources.map(({ name }) => name),
     [
       'certificatesigningrequests',
       'certificatesigningrequests/approval',

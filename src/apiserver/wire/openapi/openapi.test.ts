@@ -6,13 +6,23 @@ import type { ServedDocument } from '../document.ts'
 import { openApiV3 } from './openapi.ts'
 
 const documents = openApiV3(allResources)
-// biome-ignore lint/suspicious/noExplicitAny: a document is read as any JSON is
-const read = (document: ServedDocument | undefined): any =>
-  document && JSON.parse(Buffer.from(document.body).toString())
+
+/** What the tests look at of the root, and of the documents that it names. */
+interface Read {
+  paths: Record<
+    string,
+    { serverRelativeURL: string; patch: Record<string, unknown> & { parameters: { name: string }[] } }
+  >
+  components: {
+    schemas: Record<string, Record<string, unknown> & { properties: Record<string, Record<string, unknown>> }>
+  }
+}
+const read = (document: ServedDocument | undefined): Read =>
+  JSON.parse(Buffer.from(document?.body ?? []).toString())
 
 test('the root names a document with its hash for each group and version', () => {
   const { paths } = read(documents('/openapi/v3'))
-  for (const [name, { serverRelativeURL }] of Object.entries<{ serverRelativeURL: string }>(paths)) {
+  for (const [name, { serverRelativeURL }] of Object.entries(paths)) {
     const [path = '', hash] = serverRelativeURL.split('?hash=')
     assert.equal(path, `/openapi/v3/${name}`)
     assert.equal(documents(path)?.hash, hash)
@@ -23,24 +33,24 @@ test('the root names a document with its hash for each group and version', () =>
 
 test('PATCH of a resource says that fieldValidation and dryRun are supported', () => {
   const { paths } = read(documents('/openapi/v3/apis/certificates.k8s.io/v1'))
-  const { patch } = paths['/apis/certificates.k8s.io/v1/certificatesigningrequests/{name}']
-  assert.deepEqual(patch['x-kubernetes-group-version-kind'], {
+  const patch = paths['/apis/certificates.k8s.io/v1/certificatesigningrequests/{name}']?.patch
+  assert.deepEqual(patch?.['x-kubernetes-group-version-kind'], {
     group: 'certificates.k8s.io',
     version: 'v1',
     kind: 'CertificateSigningRequest',
   })
-  const names = patch.parameters.map(({ name }: { name: string }) => name)
-  assert.ok(names.includes('fieldValidation') && names.includes('dryRun'))
+  const names = patch?.parameters.map(({ name }) => name)
+  assert.ok(names?.includes('fieldValidation') && names.includes('dryRun'))
 })
 
 test('the schema tells kubectl how lists merge', () => {
   const { schemas } = read(documents('/openapi/v3/api/v1')).components
-  const { conditions, addresses } = schemas['io.k8s.api.core.v1.NodeStatus'].properties
-  assert.equal(conditions['x-kubernetes-patch-merge-key'], 'type')
-  assert.equal(addresses['x-kubernetes-patch-strategy'], 'merge')
-  const { finalizers } = schemas['io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'].properties
-  assert.equal(finalizers['x-kubernetes-patch-strategy'], 'merge')
-  assert.deepEqual(schemas['io.k8s.api.core.v1.Node']['x-kubernetes-group-version-kind'], [
+  const { conditions, addresses } = schemas['io.k8s.api.core.v1.NodeStatus']?.properties ?? {}
+  assert.equal(conditions?.['x-kubernetes-patch-merge-key'], 'type')
+  assert.equal(addresses?.['x-kubernetes-patch-strategy'], 'merge')
+  const { finalizers } = schemas['io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta']?.properties ?? {}
+  assert.equal(finalizers?.['x-kubernetes-patch-strategy'], 'merge')
+  assert.deepEqual(schemas['io.k8s.api.core.v1.Node']?.['x-kubernetes-group-version-kind'], [
     { group: '', version: 'v1', kind: 'Node' },
   ])
 })
