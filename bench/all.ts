@@ -12,6 +12,7 @@ const benchmarks = [
   'store.ts',
   'api.ts',
   'certificates.ts',
+  'certificates-stored.ts',
   'clear-backlog.ts',
   'stored.ts',
   'old-requests.ts',

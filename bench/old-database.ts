@@ -50,21 +50,24 @@ export async function certify(
   }
 }
 
-/** Makes the state in an empty folder; gives requests of nodes that are new, for `certify`. */
-export async function makeOldDatabase(folder: string, count: number): Promise<Asked[]> {
+/** Milliseconds. */
+const TWO_DAYS = 2 * 86_400_000
+
+/** Makes the state in an empty folder, `age` milliseconds old; gives requests of nodes that are new, for `certify`. */
+export async function makeOldDatabase(folder: string, count: number, age = TWO_DAYS): Promise<Asked[]> {
   const [asked, ...others] = await requests(4, 'client', FIRST_NEW)
   if (!asked) throw new RangeError('no request')
   const server = startRollcall(['server', '--dir', folder, '--port', '0'])
   await server.ready
   const answered = await certify(folder, asked, 'issued')
   await server.stop()
-  fillDatabase(join(folder, 'state.db'), { [csrPrefix]: { count, make: oldRequests(answered) } })
+  fillDatabase(join(folder, 'state.db'), { [csrPrefix]: { count, make: oldRequests(answered, age) } })
   return others
 }
 
 /** Of each node in turn, each with a key of its own. Nobody verifies their signatures any more, so those do not fit. */
-function oldRequests(answered: CertificateSigningRequest): Make {
-  const past = new Date(Date.now() - 2 * 86_400_000).toISOString().replace(/\.\d+Z$/, 'Z')
+function oldRequests(answered: CertificateSigningRequest, age: number): Make {
+  const past = new Date(Date.now() - age).toISOString().replace(/\.\d+Z$/, 'Z')
   const conditions = answered.status?.conditions?.map(condition => ({
     ...condition,
     lastUpdateTime: past,
