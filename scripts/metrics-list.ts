@@ -1,6 +1,7 @@
 /** All metrics that the programs export, as their own registries tell them, and docs/reference/metrics.md made of them. */
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import { createAgentMetrics } from '../src/agent/agent-metrics.ts'
+import { registerPodMetrics } from '../src/agent/pod-metrics.ts'
 import { defaultFairness } from '../src/apiserver/fairness/limits.ts'
 import { Seats } from '../src/apiserver/fairness/seats.ts'
 import { createApiMetrics } from '../src/apiserver/metrics/prometheus.ts'
@@ -51,6 +52,7 @@ export async function documentedMetrics(): Promise<DocumentedMetric[]> {
   attestationMetrics(registries.controllers)
   const view = { usableUntil: () => undefined, status: () => ({ failures: 0 }) }
   createAgentMetrics(stopped, view, view, registries.agent)
+  registerPodMetrics(registries.agent, { views: () => [], findings: () => [], lastLook: undefined })
   const store = createMemoryStore({ clock: stopped })
   const seats = new Seats(stopped, defaultFairness)
   createApiMetrics(registries.api).attach({ store, seats, resources: allResources })

@@ -1,3 +1,4 @@
+import { Registry } from 'prom-client'
 import { hasCode } from '../errors.ts'
 import type { CertificateManager } from '../hold/certificate-manager.ts'
 import type { CertificateStore } from '../hold/certificate-store.ts'
@@ -8,6 +9,7 @@ import { type AgentMetrics, type CertificateView, createAgentMetrics } from './a
 import type { AgentOptions, AgentPorts } from './agent-options.ts'
 import { createClientCertificate } from './client-certificate.ts'
 import type { NodeEndpoint } from './node-endpoint.ts'
+import { registerPodMetrics } from './pod-metrics.ts'
 import { createServingCertificate } from './serving-certificate.ts'
 import type { TokenSide } from './token-side.ts'
 
@@ -54,11 +56,15 @@ export function createNodeCertificates(parts: NodeCertificatesParts): NodeCertif
     },
     onFailure: () => metrics.servingFailed(),
   })
+  const registry = new Registry()
   const metrics = createAgentMetrics(
     clock,
     viewOf(client),
     options.serverTLSBootstrap ? viewOf(serving) : undefined,
+    registry,
   )
+  const { staticPods } = parts.ports
+  if (staticPods) registerPodMetrics(registry, staticPods.pods)
   return { client, serving, metrics }
 }
 

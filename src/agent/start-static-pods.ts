@@ -1,4 +1,5 @@
 import type { NodeFacts } from '../pods/environment.ts'
+import { kubeletBackoff } from '../pods/lifecycle/restart-backoff.ts'
 import type { Runtime } from '../pods/runtime.ts'
 import { StaticPods } from '../pods/static-pods.ts'
 import { PodReport } from '../pods/status/pod-report.ts'
@@ -19,6 +20,10 @@ export interface StaticPodOptions {
   containerRuntimeEndpoint?: string
   /** With `process`: containers may run as root; default false. */
   allowRoot?: boolean
+  /** Longest wait before a container that keeps ending is started again, milliseconds; default the kubelet's. */
+  longestRestartDelay?: number
+  /** The pods end with the agent, each by its grace; default: they go on. */
+  stopOnExit?: boolean
 }
 
 export interface StaticPodPorts {
@@ -37,7 +42,7 @@ export interface RunningStaticPods {
   runtime: Runtime
   /** The node's address; undefined: it has none. */
   hostAddress(): string | undefined
-  /** Ends watching and probing. The pods go on. */
+  /** Ends watching and probing. The pods go on, unless they are to end with the agent. */
   stop(): Promise<void>
 }
 
@@ -54,7 +59,9 @@ export async function startStaticPods(
   const { nodeName } = node
   const hostAddress = () => node.hostAddress
   const runtime = await createRuntime(options, ports, () => node)
-  const pods = new StaticPods({ ...ports, nodeName, directory, runtime, hostAddress })
+  const { longestRestartDelay: most = kubeletBackoff.most } = options
+  const backoff = { ...kubeletBackoff, most, first: Math.min(kubeletBackoff.first, most) }
+  const pods = new StaticPods({ ...ports, nodeName, directory, runtime, backoff, hostAddress })
   const report = new PodReport({ ...ports, stateDirectory, pods, runtime, hostAddress })
   pods.onChange(() => report.update())
   pods.start()
@@ -63,6 +70,7 @@ export async function startStaticPods(
     runtime,
     hostAddress,
     async stop() {
+      if (options.stopOnExit) await pods.end()
       await pods.stop()
       await report.stop()
     },

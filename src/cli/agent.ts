@@ -1,8 +1,6 @@
 import { hostname } from 'node:os'
-import { resolve } from 'node:path'
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import type { AgentOptions, CredentialPluginOptions } from '../agent/agent-options.ts'
-import type { StaticPodOptions } from '../agent/start-static-pods.ts'
 import { RollcallError } from '../errors.ts'
 import { type Pkcs11Uri, parsePkcs11Uri } from '../keys/pkcs11/uri.ts'
 import { type AttestFlags, attestFlags, attestOptions } from './agent-attest.ts'
@@ -10,15 +8,15 @@ import { type BesideFlags, besideFlags, besideOptions } from './agent-beside.ts'
 import { applyConfig } from './agent-config.ts'
 import { type ControlPlaneFlags, controlPlaneFlags, controlPlaneOptions } from './agent-control-plane.ts'
 import { type DiscoveryFlags, discoveryFlags, discoveryOptions } from './agent-discovery.ts'
+import { type StaticPodFlags, staticPodFlags, staticPodOptions } from './agent-static-pods.ts'
 import type { CommandIo } from './command-io.ts'
 import { lineLog } from './line-log.ts'
 import { nodeAddresses, parseNodeName } from './node-name-and-addresses.ts'
 import { wholeNumber } from './number-option.ts'
-import { defaultPodState } from './pod-state.ts'
 import { startPodsFirst } from './start-pods-first.ts'
 import { untilStopped } from './until-stopped.ts'
 
-interface AgentFlags extends DiscoveryFlags, AttestFlags, BesideFlags, ControlPlaneFlags {
+interface AgentFlags extends DiscoveryFlags, AttestFlags, BesideFlags, ControlPlaneFlags, StaticPodFlags {
   config?: string
   node: string
   nodeIp?: string
@@ -30,11 +28,6 @@ interface AgentFlags extends DiscoveryFlags, AttestFlags, BesideFlags, ControlPl
   serverTlsBootstrap: boolean
   address: string
   port: number
-  staticPods?: string
-  staticPodsState: string
-  runtime?: 'process' | 'cri'
-  containerRuntimeEndpoint?: string
-  staticPodsAsRoot: boolean
   credentialPlugin: CredentialPluginOptions[]
   clientKey?: Pkcs11Uri
   servingKey?: Pkcs11Uri
@@ -79,27 +72,13 @@ export function register(program: Command, io: CommandIo): void {
     .option('--server-tls-bootstrap', 'have the serving certificate issued by the cluster', false)
     .option('--address <ip>', 'where the HTTPS server listens', '0.0.0.0')
     .option('--port <port>', 'port of the HTTPS server; 0: any free one', wholeNumber(0, 65_535), 10_250)
-    .option('--static-pods <dir>', 'run the pods of the manifests in this folder, before anything else')
-    .option('--static-pods-state <dir>', 'where their state and logs are kept', defaultPodState)
-    .addOption(
-      new Option(
-        '--runtime <runtime>',
-        'what runs them: containers of a container runtime, or plain processes',
-      ).choices(['cri', 'process']),
-    )
-    .option(
-      '--container-runtime-endpoint <endpoint>',
-      'with --runtime cri: socket of the container runtime (default: unix:///run/containerd/containerd.sock)',
-      parseEndpoint,
-    )
-    .option('--static-pods-as-root', 'with --runtime process: containers may run as root', false)
     .option(
       '--credential-plugin <socket[,pod=NAMESPACE/NAME][,owner=UID]>',
       'unix socket of a plugin that gives the bootstrap credential, and the static pod that serves it; may be repeated',
       (text: string, before: CredentialPluginOptions[]) => [...before, parsePlugin(text)],
       [],
     )
-  controlPlaneFlags(besideFlags(discoveryFlags(attestFlags(command)))).action(
+  controlPlaneFlags(besideFlags(discoveryFlags(attestFlags(staticPodFlags(command))))).action(
     async ({ config }: AgentFlags) => {
       if (config !== undefined) applyConfig(command, config)
       await agent(command.opts<AgentFlags>(), io)
@@ -140,31 +119,6 @@ function agentOptions(flags: AgentFlags): AgentOptions {
   }
 }
 
-/** undefined: none are to be run. Throws USAGE. */
-function staticPodOptions(flags: AgentFlags): StaticPodOptions | undefined {
-  const {
-    staticPods: directory,
-    staticPodsState: stateDirectory,
-    runtime,
-    containerRuntimeEndpoint,
-    staticPodsAsRoot: allowRoot,
-  } = flags
-  if (directory === undefined) return undefined
-  // Never taken silently: without a container runtime the isolation of images is lost.
-  if (runtime === undefined)
-    throw new RollcallError(
-      'USAGE',
-      '--static-pods: say how they are to be run: --runtime cri in containers, --runtime process as plain processes.',
-    )
-  return {
-    directory: resolve(directory),
-    stateDirectory: resolve(stateDirectory),
-    runtime,
-    ...(containerRuntimeEndpoint !== undefined && { containerRuntimeEndpoint }),
-    allowRoot,
-  }
-}
-
 function servingKeyToken({ servingKey, serverTlsBootstrap, besideKubelet }: AgentFlags) {
   if (servingKey === undefined) return {}
   if (besideKubelet !== undefined)
@@ -197,13 +151,6 @@ function parseClientKey(text: string): Pkcs11Uri {
     )
   if (uri.modulePath === undefined) throw new InvalidArgumentError('Add ?module-path=/path/of/the/module.so.')
   return uri
-}
-
-/** `unix:///path`, or the path alone as kubelets still take it. */
-function parseEndpoint(text: string): string {
-  const path = text.replace(/^unix:\/\//, '')
-  if (!path.startsWith('/')) throw new InvalidArgumentError('Give unix:///path/of/socket.')
-  return `unix://${path}`
 }
 
 function parsePlugin(text: string): CredentialPluginOptions {

@@ -163,3 +163,25 @@ test(
     assert.equal(node.runtime.containers().length, 2)
   }),
 )
+
+test(
+  'pods that end with their agent are ended once, a crash loop is over, and nothing starts again',
+  onSimulatedNode(async node => {
+    await node.write('web')
+    await node.write('job')
+    node.pods.start()
+    await node.pass(2)
+    const ended = node.pods.end()
+    await node.pass(1)
+    await ended
+    await node.write('late')
+    await node.pass(30)
+    const what = node.runtime.events.map(line => line.split(' ').slice(1).join(' ')).toSorted()
+    assert.deepEqual(what, [
+      'start job-node-a/c/0',
+      'start web-node-a/c/0',
+      'stop job-node-a/c/0',
+      'stop web-node-a/c/0',
+    ])
+  }),
+)

@@ -78,6 +78,29 @@ export class StaticPods {
     return this.#begun.promise
   }
 
+  /** When the folder of manifests could be read last, milliseconds since the epoch; undefined: never. */
+  get lastLook(): number | undefined {
+    return this.#directory.lastLook
+  }
+
+  /** Ends all pods that run, each by its grace; resolves when the last has ended. Nothing starts afterwards. */
+  async end(): Promise<void> {
+    await this.#directory.stop()
+    this.#readings = []
+    this.#desired = nothingDesired
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const look = () => {
+      const isOver = this.#options.runtime.containers().every(({ state }) => state === 'Exited')
+      // Without its runtime nothing can be ended, and the agent does not wait for it.
+      if (isOver || this.runtimeProblem !== undefined) resolve()
+    }
+    const unlisten = this.onChange(look)
+    this.#reconcile()
+    look()
+    await promise
+    unlisten()
+  }
+
   /** Ends watching and probing. The pods go on. */
   async stop(): Promise<void> {
     this.#stopping.abort()

@@ -41,6 +41,7 @@ export class ManifestDirectory {
   #looking: Promise<void> = Promise.resolve()
   #stopped = false
   #last: string | undefined
+  #lastLook: number | undefined
   /** By path, of the last look. */
   #known: ReadonlyMap<string, KnownFile> = new Map()
   /** Since when a change is told of that was not looked at, monotonic milliseconds: what is known counts for nothing. */
@@ -48,6 +49,11 @@ export class ManifestDirectory {
 
   constructor(options: ManifestDirectoryOptions) {
     this.#options = options
+  }
+
+  /** When it could be read last, milliseconds since the epoch; undefined: never. */
+  get lastLook(): number | undefined {
+    return this.#lastLook
   }
 
   /** Resolves after the first look. Never rejects. */
@@ -78,6 +84,7 @@ export class ManifestDirectory {
     this.#toldAt = undefined
     const readings = await this.#readAll()
     if (this.#stopped) return
+    if (readings) this.#lastLook = this.#options.clock.now()
     // What was told of meanwhile may have been read before it happened.
     if (this.#toldAt === undefined) this.#schedule(this.#watch ? relistInterval : pollInterval)
     const seen = JSON.stringify(readings)
