@@ -159,11 +159,14 @@ export class ControlPlane {
       try {
         await this.#turn()
       } catch (error) {
-        this.#trouble = error instanceof Error ? error.message : String(error)
+        const why = error instanceof Error ? error.message : String(error)
+        const waits = hasCode(error, 'CONTROL_PLANE_ORDER_REFUSED')
+        if (why !== this.#trouble && waits)
+          log.warn('orders to the control plane are not carried out', { why })
+        else if (why !== this.#trouble) log.error('the control plane cannot be looked after', { why })
+        this.#trouble = why
         this.#settled = false
         await this.#look()
-        if (!hasCode(error, 'CONTROL_PLANE_ORDER_REFUSED'))
-          log.error('the control plane', { error: this.#trouble })
       }
       this.#tell()
       await sleep(clock, this.#settled ? idle : busy, this.#wake.signal)
@@ -327,7 +330,7 @@ export class ControlPlane {
     const same = JSON.stringify(before) === JSON.stringify(after)
     await this.#orders.change({
       inForce: goal,
-      presentsSince: same ? presentsSince : this.#ports.clock.now(),
+      presentsSince: same ? presentsSince : Math.floor(this.#ports.clock.now()),
     })
   }
 

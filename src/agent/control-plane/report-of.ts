@@ -43,7 +43,7 @@ export function reportOf(facts: ReportFacts): Record<string, string> {
     roles: Object.fromEntries(
       controlPlaneRoles.flatMap(role => (ordered[role] ? [[role, roleReport(role, facts)]] : [])),
     ),
-    seenAt: now,
+    seenAt: Math.floor(now),
   }
   return { [controlPlaneReportAnnotation]: encodeControlPlaneReport(report) }
 }

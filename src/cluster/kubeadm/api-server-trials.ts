@@ -39,14 +39,18 @@ export class ApiServerTrials {
   }
 
   /** To a client certificate of this CA that stands for nobody: 200 says it was taken, 401 (L4) that it was refused. */
-  async answers(server: string, authority: number): Promise<'accepts' | 'refuses' | 'nothing'> {
+  async answers(
+    server: string,
+    authority: number,
+    path = '/version',
+  ): Promise<'accepts' | 'refuses' | 'nothing'> {
     const { cas, clock, random } = this.#doors
     const ca = cas.authority('client', authority)
     if (!ca) return 'nothing'
     const identity = { commonName: 'rollcall:canary', organizations: [], usage: 'client auth' } as const
     const pair = await issuePair(ca, { ...identity, lifetime: 3_600_000, now: clock.now() }, random)
     const clientCertificate: { certificate: string; key: Secret } = pair
-    const status = await this.#status(server, { insecureSkipTlsVerify: true, clientCertificate }, '/version')
+    const status = await this.#status(server, { insecureSkipTlsVerify: true, clientCertificate }, path)
     return status === 200 || status === 403 ? 'accepts' : status === 401 ? 'refuses' : 'nothing'
   }
 

@@ -9,7 +9,6 @@ import type { Plan } from '../../rollover/plan.ts'
 import { controlPlaneAnnotation, encodeControlPlaneOrders } from '../../trust/control-plane-orders.ts'
 import type { ControlPlaneRole } from '../../trust/control-plane-report.ts'
 import type { NodeOrder } from '../../trust/node-orders.ts'
-import { NodeDials } from '../generic/node-dials.ts'
 import { emptySnapshot, type Snapshot, takeSnapshot } from '../generic/snapshot.ts'
 import { OrderBook } from '../rollover/order-book.ts'
 import { holdCeremony } from '../rollover/signed-bundles.ts'
@@ -18,6 +17,7 @@ import { ApiServerTrials } from './api-server-trials.ts'
 import { type KubeadmControl, keyIdIn } from './kubeadm-control.ts'
 import { bundlesOf, type FactParts, type Facts, gatherFacts, nodeSinkId, reportOf } from './kubeadm-facts.ts'
 import { kubeadmSinks } from './kubeadm-sinks.ts'
+import { KubeletDials } from './kubelet-dials.ts'
 import { namedRestarts, restartsSentence } from './named-restarts.ts'
 import {
   isSettled,
@@ -40,7 +40,7 @@ export class KubeadmAdapter implements ControllerAdapter {
   readonly #control: KubeadmControl
   readonly #role: ControlPlaneRole
   readonly #trials: ApiServerTrials
-  readonly #kubelets: NodeDials
+  readonly #kubelets: KubeletDials
   readonly #sinks: readonly TrustSink[]
   readonly #book: OrderBook
   readonly #keys: SealedKeys
@@ -53,7 +53,7 @@ export class KubeadmAdapter implements ControllerAdapter {
     this.#control = control
     this.#role = role
     this.#trials = new ApiServerTrials(control)
-    this.#kubelets = new NodeDials(control)
+    this.#kubelets = new KubeletDials(this.#trials, control.clock)
     this.#sinks = kubeadmSinks(control.client, () => this.#snapshot).filter(sink => sink.role === role)
     this.#keys = new SealedKeys(control)
     const reader: Snapshot = {

@@ -102,11 +102,11 @@ async function asTried(
   { kubelets, control, role, targets }: FactParts,
 ): Promise<ConsumerFacts> {
   const both = [from, to].filter(one => control.cas.authority(role, one))
-  const accepted = await kubelets.accepted(node, both)
-  if (accepted.length === 0) return kubelet
   const { instance, proof: report } = kubelet
   const generation = report?.generation ?? targets[role].bundle
   const { anchors = [1] } = bundles.get(generation) ?? {}
+  const accepted = await kubelets.accepted(node, both, anchors)
+  if (accepted.length === 0) return kubelet
   const isThat = both.every(one => anchors.includes(one) === accepted.includes(one))
   const at = control.clock.now()
   const handshakes = { level: 3, instance, at, authorities: accepted, unproven: 0 } as const

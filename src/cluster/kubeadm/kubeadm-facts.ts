@@ -8,6 +8,7 @@ import type {
   Observations,
   ServerFacts,
   SinkFacts,
+  StuckOrder,
 } from '../../rollover/observations.ts'
 import { finalPhases, type Phase, type Plan } from '../../rollover/plan.ts'
 import {
@@ -18,7 +19,6 @@ import {
 } from '../../trust/control-plane-report.ts'
 import { decodeTrustReport, trustReportAnnotation } from '../../trust/trust-report.ts'
 import { sha256Hex } from '../../x509/fingerprint.ts'
-import type { NodeDials } from '../generic/node-dials.ts'
 import type { Snapshot } from '../generic/snapshot.ts'
 import { authorityFacts } from '../rollover/authority-facts.ts'
 import { leafHolders } from '../rollover/leaf-holders.ts'
@@ -28,6 +28,7 @@ import { sinkFacts, type TrustSink } from '../rollover/trust-sinks.ts'
 import type { ApiServerTrials } from './api-server-trials.ts'
 import { consumersOf, isOfAgent } from './kubeadm-consumers.ts'
 import { generationIn, type KubeadmControl } from './kubeadm-control.ts'
+import type { KubeletDials } from './kubelet-dials.ts'
 import { type RoleTargets, type Targets, undoneBy } from './node-targets.ts'
 
 export interface FactParts {
@@ -36,7 +37,7 @@ export interface FactParts {
   targets: Targets
   snapshot: Snapshot
   trials: ApiServerTrials
-  kubelets: Pick<NodeDials, 'accepted'>
+  kubelets: Pick<KubeletDials, 'accepted'>
   sinks: readonly TrustSink[]
 }
 
@@ -90,10 +91,7 @@ export async function gatherFacts(plan: Plan, parts: FactParts): Promise<Facts> 
       ).length,
       oldestPendingRequest: certificateRequests(snapshot, now),
     },
-    stuck: nodes.flatMap(name => {
-      const why = undoneBy(name, role, targets, reportOf(name, parts))
-      return why === undefined ? [] : [{ about: nodeSinkId(name), message: `was undone: ${why}` }]
-    }),
+    stuck: [...unmanaged(plan), ...nodes.flatMap(name => undoneOn(name, parts))],
   }
 }
 
@@ -130,6 +128,17 @@ export function nodeSinkId(name: string): string {
 
 function stateOf({ sinks, bundle }: RoleTargets) {
   return { sinks, bundle }
+}
+
+function undoneOn(name: string, parts: FactParts): StuckOrder[] {
+  const why = undoneBy(name, parts.role, parts.targets, reportOf(name, parts))
+  return why === undefined ? [] : [{ about: nodeSinkId(name), message: `was undone: ${why}` }]
+}
+
+/** 3.8 begins with a CA that signs nothing, and cuts off whoever holds a certificate of it: agents here among them. */
+function unmanaged({ reason }: Plan): StuckOrder[] {
+  const message = 'is not carried out on kubeadm: stop the signers by hand, and distrust the CA node by node'
+  return reason === 'Compromise' ? [{ about: 'emergency', message }] : []
 }
 
 /** What of the node's control plane asks the API server: kubeconfigs, root CA file, and the processes that read them. */

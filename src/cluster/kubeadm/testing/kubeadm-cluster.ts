@@ -17,17 +17,18 @@ import type { Secret } from '../../../keys/secret.ts'
 import { createClient, isStatus, type KubeClient } from '../../../kube/client.ts'
 import { type CARotationObject, caRotation } from '../../../kube/rollcall/ca-rotation.ts'
 import type { TrustRole } from '../../../kube/rollcall/trust-bundle.ts'
-import type { Connect, ConnectionConfig } from '../../../kube/transport.ts'
+import type { Connect, ConnectionConfig, Transport } from '../../../kube/transport.ts'
 import { type ConfigMap, type KubeNode, type Lease, type Namespace, resources } from '../../../kube/types.ts'
 import { type Log, silentLog } from '../../../ports.ts'
 import { startRolloverController } from '../../../rollover/controller.ts'
 import type { RotationObjects } from '../../../rollover/rotation-store.ts'
 import { type EmbeddedCluster, startEmbeddedCluster } from '../../../testing/embedded-cluster.ts'
+import { json } from '../../../testing/in-memory-transport.ts'
 import { seededRandom } from '../../../testing/seeded-random.ts'
 import type { ControlPlaneRole } from '../../../trust/control-plane-report.ts'
 import { probeName } from '../../../trust/node-orders.ts'
 import { publishedRootCa, rootCaName } from '../../../trust/root-ca.ts'
-import { parseCertificatesPem } from '../../../x509/certificate.ts'
+import { parseCertificatesPem, verifyChain } from '../../../x509/certificate.ts'
 import { nameOf } from '../../../x509/name.ts'
 import { publishClusterInfo } from '../../cluster-info.ts'
 import { publishClientCas } from '../../extension-authentication.ts'
@@ -91,9 +92,19 @@ export async function kubeadmCluster(log: Log = silentLog): Promise<KubeadmClust
   let mostDown = 0
 
   const connect: Connect = config => {
+    const kubelet = nodes.find(({ address }) => config.server === `https://${address}:10250`)
+    if (kubelet) return kubeletOf(kubelet, config)
     const node = nodes.find(({ address }) => config.server === `https://${address}:6443`)
     if (!node) throw new RollcallError('API_UNREACHABLE', `nobody answers at ${config.server}`)
     return node.pods.connect(config)
+  }
+
+  /** It reads its clientCAFile again, which its agent keeps. */
+  function kubeletOf({ trust }: KubeadmNodeUnderTest, { clientCertificate }: ConnectionConfig): Transport {
+    const roots = parseCertificatesPem(trust.anchors('client') ?? ca.pem)
+    const chain = parseCertificatesPem(clientCertificate?.certificate ?? '')
+    const { ok } = verifyChain(chain, roots, { now: clock.now(), usage: 'clientAuth' })
+    return { request: async () => json(ok ? 403 : 401, {}), closeConnections() {} }
   }
 
   for (const [index, name] of names.entries()) nodes.push(await addNode(name, `192.0.2.${11 + index}`))
@@ -138,6 +149,7 @@ export async function kubeadmCluster(log: Log = silentLog): Promise<KubeadmClust
         status: {
           addresses: [{ type: 'InternalIP', address }],
           conditions: [{ type: 'Ready', status: 'True' }],
+          daemonEndpoints: { kubeletEndpoint: { Port: 10_250 } },
         },
       } as KubeNode,
       { subresource: 'status' },
