@@ -12,7 +12,7 @@ import { LogRotation } from '../src/pods/state/log-rotation.ts'
 import { createManualClock } from '../src/testing/manual-clock.ts'
 import { busybox, type Containerd, noContainerd, startContainerd } from './support/containerd.ts'
 import { eventually } from './support/eventually.ts'
-import { inContainerd, type Machine, stateOf, staticPodMachine, statusOf } from './support/static-pods.ts'
+import { inContainerd, type Machine, onMachine as on, stateOf, statusOf } from './support/static-pods.ts'
 
 // What only containers can do, and what only a shared container runtime can do to them.
 
@@ -23,16 +23,11 @@ describe('pods in containerd', { skip: noContainerd }, () => {
   })
   after(() => containerd.close())
 
-  function onMachine(name: string, run: (machine: Machine) => Promise<void>): void {
-    test(name, async () => {
-      const machine = staticPodMachine(inContainerd(containerd))
-      try {
-        await run(machine)
-      } finally {
-        await machine.close()
-      }
-    })
-  }
+  const onMachine = (name: string, run: (machine: Machine) => Promise<void>) =>
+    test(
+      name,
+      on(run, () => inContainerd(containerd)),
+    )
 
   onMachine('a container gets the rights and limits that its manifest says, and no others', async machine => {
     const script = `id -u; id -g; id -G; grep -E '^(CapEff|NoNewPrivs|Seccomp):' /proc/self/status

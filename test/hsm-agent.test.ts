@@ -16,7 +16,7 @@ import { eventually } from './support/eventually.ts'
 import { descendants, runs } from './support/processes.ts'
 import { startRollcall } from './support/rollcall-process.ts'
 import { softHsm, whyNoSoftHsm, whyNoTokenTls } from './support/softhsm.ts'
-import * as matrix from './support/token-matrix.ts'
+import { lifeWithToken } from './support/token-matrix.ts'
 import { pin, type TokenNode, tokenNode } from './support/token-node.ts'
 
 suite('a node whose client key is in a PKCS#11 token', { skip: whyNoSoftHsm() || whyNoTokenTls() }, () => {
@@ -28,16 +28,7 @@ suite('a node whose client key is in a PKCS#11 token', { skip: whyNoSoftHsm() ||
   afterEach(() => node?.stop())
   after(() => node?.close())
 
-  test('bootstrap: the key is made in the token, signs the request and the TLS; no private key and no PIN is on the disk', () =>
-    matrix.bootstrap(node))
-  test('rotate, and crash between key and certificate: a new key each time; keys without a certificate are destroyed', () =>
-    matrix.rotateAfterCrash(node))
-  test('lapse and return: with a new key, by the bootstrap credential', () => matrix.lapseAndReturn(node))
-  test('token removed: it is said, and when it is back the renewal goes on', () => matrix.tokenRemoved(node))
-  test('key destroyed: the node goes back to the bootstrap credential and has a new one', () =>
-    matrix.keyDestroyed(node))
-  test('wrong PIN: it is tried once, said, and the right one in the file is taken', () =>
-    matrix.wrongPin(node))
+  for (const [title, body] of lifeWithToken) test(title, () => body(node))
 
   test('a device certificate whose key is in the token is the credential to join with; no token is on the disk', async () => {
     const { folder, equipment, token, joined, scan } = node

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import { type Containerd, noContainerd, startContainerd } from './support/containerd.ts'
 import { eventually } from './support/eventually.ts'
 import * as acceptance from './support/pod-acceptance.ts'
-import { inContainerd, type Machine, stateOf, staticPodMachine } from './support/static-pods.ts'
+import { inContainerd, type Machine, onMachine as on, stateOf } from './support/static-pods.ts'
 
 // Acceptance tests of static pods in containers of a real containerd, with no API at all (static-pods.md 8).
 
@@ -14,16 +14,11 @@ describe('static pods in containerd', { skip: noContainerd }, () => {
   })
   after(() => containerd.close())
 
-  function onMachine(name: string, run: (machine: Machine) => Promise<void>): void {
-    test(name, async () => {
-      const machine = staticPodMachine(inContainerd(containerd))
-      try {
-        await run(machine)
-      } finally {
-        await machine.close()
-      }
-    })
-  }
+  const onMachine = (name: string, run: (machine: Machine) => Promise<void>) =>
+    test(
+      name,
+      on(run, () => inContainerd(containerd)),
+    )
 
   onMachine(
     'T3 a pod starts, an edit replaces it and a removal ends it, with no API anywhere',

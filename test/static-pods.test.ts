@@ -4,21 +4,12 @@ import { test } from 'node:test'
 import { hostPorts } from '../src/cluster/host-ports.ts'
 import { eventually } from './support/eventually.ts'
 import * as acceptance from './support/pod-acceptance.ts'
-import { type Machine, staticPodMachine, statusOf } from './support/static-pods.ts'
+import { type Machine, onMachine as on, statusOf } from './support/static-pods.ts'
 
 // Acceptance tests of static pods on the runtime "process", with real processes and no API at all (static-pods.md 8). What
 // holds on every runtime is in support/pod-acceptance.ts; test/static-pods-containerd.test.ts runs it in containers.
 
-function onMachine(name: string, run: (machine: Machine) => Promise<void>): void {
-  test(name, async () => {
-    const machine = staticPodMachine()
-    try {
-      await run(machine)
-    } finally {
-      await machine.close()
-    }
-  })
-}
+const onMachine = (name: string, run: (machine: Machine) => Promise<void>) => test(name, on(run))
 
 onMachine(
   'T3 a pod starts, an edit replaces it and a removal ends it, with no API anywhere',

@@ -1,4 +1,5 @@
 /** The state machine as a table: what opens the way out of each phase, where it leads, and what a time-out does. */
+import { usualPhases } from '../kube/rollcall/ca-rotation.ts'
 import type { RotationTiming } from '../kube/rollcall/rotation-timings.ts'
 import { approvalsGate, confirmedGate } from './gates/approvals.ts'
 import { budgetGate } from './gates/budget.ts'
@@ -166,17 +167,9 @@ export function gatesOf(plan: Plan, observations: Observations): Gate[] {
   return finalPhases.has(plan.phase) ? [] : (rules[plan.phase]?.gates(plan, observations) ?? [])
 }
 
-const beforeAnything: ReadonlySet<Phase> = new Set<Phase>(['Preflight', 'Prepared'])
-const forward: ReadonlySet<Phase> = new Set<Phase>([
-  'Distributing',
-  'Proving',
-  'Bridging',
-  'IssuerSwitch',
-  'Reissuing',
-  'Unbridging',
-  'DistrustingServers',
-  'DistrustingConsumers',
-])
+/** Nothing is distributed yet in the first two; the last is the end. */
+const beforeAnything: ReadonlySet<Phase> = new Set(usualPhases.slice(0, 2))
+const forward: ReadonlySet<Phase> = new Set(usualPhases.slice(2, -1))
 
 /** Where the wish to roll back leads from here; undefined: nowhere (an emergency, a way back already, the end). */
 export function rollbackFrom(phase: Phase): Phase | undefined {

@@ -160,3 +160,15 @@ export function statusOf(pods: StaticPods, name: string) {
 }
 
 export const stateOf = (pods: StaticPods, name: string) => statusOf(pods, name)?.containerStatuses[0]?.state
+
+/** A test's body on a machine of its own; `kind` is asked for when the test runs. */
+export const onMachine =
+  (run: (machine: Machine) => Promise<void>, kind: () => MachineRuntime = () => processes) =>
+  async (): Promise<void> => {
+    const machine = staticPodMachine(kind())
+    try {
+      await run(machine)
+    } finally {
+      await machine.close()
+    }
+  }

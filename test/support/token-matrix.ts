@@ -5,15 +5,29 @@ import { readTokenKey } from '../../src/keys/token-key.ts'
 import { eventually } from './eventually.ts'
 import { pin, type TokenNode } from './token-node.ts'
 
-// What holds for every token: the bodies of tests, in the order in which they are run on one node.
+/** What holds for every token: titles and bodies of tests, in the order in which they are run on one node. */
+export const lifeWithToken: readonly [title: string, body: (node: TokenNode) => Promise<void>][] = [
+  [
+    'bootstrap: the key is made in the token, signs the request and the TLS; no private key and no PIN is on the disk',
+    bootstrap,
+  ],
+  [
+    'rotate, and crash between key and certificate: a new key each time; keys without a certificate are destroyed',
+    rotateAfterCrash,
+  ],
+  ['lapse and return: with a new key, by the bootstrap credential', lapseAndReturn],
+  ['token removed: it is said, and when it is back the renewal goes on', tokenRemoved],
+  ['key destroyed: the node goes back to the bootstrap credential and has a new one', keyDestroyed],
+  ['wrong PIN: it is tried once, said, and the right one in the file is taken', wrongPin],
+]
 
-export async function bootstrap({ start, joined, inForce, labels, scan }: TokenNode): Promise<void> {
+async function bootstrap({ start, joined, inForce, labels, scan }: TokenNode): Promise<void> {
   await joined(start())
   assert.deepEqual(await labels(), [readTokenKey(inForce().key)?.label])
   scan()
 }
 
-export async function rotateAfterCrash(node: TokenNode): Promise<void> {
+async function rotateAfterCrash(node: TokenNode): Promise<void> {
   const running = node.start()
   await node.joined(running)
   const before = readTokenKey(node.inForce().key)?.label
@@ -27,7 +41,7 @@ export async function rotateAfterCrash(node: TokenNode): Promise<void> {
   assert.deepEqual(new Set(await node.labels()), new Set([before, now]))
 }
 
-export async function lapseAndReturn({ start, joined, leap, replaced }: TokenNode): Promise<void> {
+async function lapseAndReturn({ start, joined, leap, replaced }: TokenNode): Promise<void> {
   const running = start()
   await joined(running)
   const { serial } = running.status().client
@@ -35,7 +49,7 @@ export async function lapseAndReturn({ start, joined, leap, replaced }: TokenNod
   await replaced(running, serial)
 }
 
-export async function tokenRemoved(node: TokenNode): Promise<void> {
+async function tokenRemoved(node: TokenNode): Promise<void> {
   const { equipment, start, joined, leap, said, replaced } = node
   const running = start()
   await joined(running)
@@ -56,7 +70,7 @@ export async function tokenRemoved(node: TokenNode): Promise<void> {
   await joined(again)
 }
 
-export async function keyDestroyed({ start, token, labels, replaced, inForce, serialOnDisk }: TokenNode) {
+async function keyDestroyed({ start, token, labels, replaced, inForce, serialOnDisk }: TokenNode) {
   const serial = serialOnDisk()
   for (const label of await labels()) await destroyKey(token, label)
   const running = start()
@@ -64,7 +78,7 @@ export async function keyDestroyed({ start, token, labels, replaced, inForce, se
   assert.ok((await labels()).includes(readTokenKey(inForce().key)?.label ?? ''))
 }
 
-export async function wrongPin({ equipment, start, token, logins, joined, said, log }: TokenNode) {
+async function wrongPin({ equipment, start, token, logins, joined, said, log }: TokenNode) {
   token.close()
   writeFileSync(equipment.pinFile, '99999999\n')
   const before = logins()
