@@ -123,11 +123,11 @@ function controllerLines({ controllers }: Surroundings): string[][] {
 
 /** What was seen on the port of kubelets, of those who do not serve as they should. */
 function servingLines({ serving }: Surroundings): string[][] {
-  if (!serving) return []
+  if (!serving || serving.length === 0) return []
   const states = [...Map.groupBy(serving, ({ state }) => state)].map(
     ([state, of]) => `${state.replace('_', ' ')} ${of.length}`,
   )
-  return [['on port 10250', ...states]]
+  return [['port 10250', ...states]]
 }
 
 function certificateCounts({ nodes }: ClusterSurvey, kind: 'client' | 'serving'): string[] {

@@ -77,7 +77,22 @@ const gathered = fc
     apiServing: ok(served),
     probes: ok(
       fc.array(
-        served.chain(of => text.map(node => ({ node, ...of }))),
+        served.chain(of =>
+          fc.record({ node: text, at: fc.oneof(time, text) }).map(seen => ({ ...seen, ...of })),
+        ),
+        { maxLength: 3 },
+      ),
+    ),
+    ledgerLeaves: ok(
+      fc.array(
+        fc.record({
+          node: text,
+          kind: fc.constantFrom('client' as const, 'serving' as const),
+          notBefore: fc.oneof(time, text),
+          notAfter: fc.oneof(time, text),
+          ipAddresses: fc.array(text, { maxLength: 2 }),
+          dnsNames: fc.array(text, { maxLength: 2 }),
+        }),
         { maxLength: 3 },
       ),
     ),

@@ -65,6 +65,19 @@ test(
 )
 
 test(
+  'I05: cluster-info with a kubeconfig that nobody can read',
+  onFleet(async cluster => {
+    await cluster.stopControllers()
+    for (const kubeconfig of ['\u0000 : [ }', 'clusters: []', 'clusters: [{cluster: {}}]']) {
+      const target = { name: 'cluster-info', namespace: 'kube-public' }
+      await cluster.admin.patch<ConfigMap>(resources.configMaps, target, 'merge', { data: { kubeconfig } })
+      const { findings } = await cluster.finds('I05')
+      assert.match(findings[0]?.evidence[0]?.value ?? '', /^its kubeconfig names no (cluster|server)$/)
+    }
+  }),
+)
+
+test(
   'A13: a name in cluster-info that the API server is not certified for',
   onFleet(async cluster => {
     await clusterInfo(cluster, 'https://lb.example:6443', cluster.ca.pem)

@@ -6,7 +6,7 @@ import { type ConfigMap, type Lease, resources } from '../kube/types.ts'
 import { parseCertificatesPem } from '../x509/certificate.ts'
 import { formatName } from '../x509/name.ts'
 import { type ControllerLease, controllerLease, isControllerLease } from './csr-facts.ts'
-import { type PublishedProbes, readPublishedProbes } from './serving-probes/published-probes.ts'
+import { type PublishedProbes, readPublishedProbes, seenLately } from './serving-probes/published-probes.ts'
 import { type ServingState, servingState } from './serving-probes/serving-state.ts'
 
 export interface ServingSeen {
@@ -66,8 +66,8 @@ function authoritiesIn(pem = ''): Surroundings['authorities'] {
   }
 }
 
-function servingSeen({ probes }: PublishedProbes, now: number): ServingSeen[] {
-  return probes.map(({ node, host, port, at, ...seen }) => ({
+function servingSeen(probes: PublishedProbes, now: number): ServingSeen[] {
+  return seenLately(probes, now).map(({ node, host, port, at, ...seen }) => ({
     ...{ node, host, port, at },
     state: servingState(seen, host, now),
   }))

@@ -27,7 +27,15 @@ import { createManualClock, type ManualClock } from './manual-clock.ts'
 import { seededRandom } from './seeded-random.ts'
 import { signingAuthority } from './signing-authority.ts'
 
-const kubeconfigOfCluster = 'apiVersion: v1\nkind: Config\n'
+/** As kubeadm writes it: one cluster without a name. */
+const kubeconfigOfCluster = (pem: string) => `apiVersion: v1
+kind: Config
+clusters:
+- name: ""
+  cluster:
+    server: https://cluster.example:6443
+    certificate-authority-data: ${Buffer.from(pem).toString('base64')}
+`
 const bootstrapToken = { id: 'abcdef', secret: '0123456789abcdef' }
 
 export interface EmbeddedCluster {
@@ -90,7 +98,7 @@ export async function startEmbeddedCluster(
   // Namespaces come first: roles and secrets need theirs.
   await seed(admin, seedNamespaces)
   await seed(admin, [
-    ...seedObjects(kubeconfigOfCluster),
+    ...seedObjects(kubeconfigOfCluster(ca.pem)),
     ...bootstrapPolicy().map(seedOf),
     seedOf(tokenSecret()),
   ])

@@ -13,7 +13,7 @@ import { andThen, attempt, attemptOptional } from './attempt.ts'
 import { listCalledServers } from './ca-bundles.ts'
 import { compareClocks } from './clocks.ts'
 import { listControlPlanePrograms } from './control-plane-flags.ts'
-import { readLedgerLeaves } from './ledger-leaves.ts'
+import { gatherLedgerLeaves } from './ledger-leaves.ts'
 import { listEvents, listLeases, listNodes, listRequests } from './objects.ts'
 import { listPodsBeforeCa } from './pods-before-ca.ts'
 import type { GatherPorts, LookAtTls } from './ports.ts'
@@ -82,7 +82,7 @@ export async function gatherCluster(
       askAccess(client, requesterQuestions(waiting, clock.now())),
     ),
     probes: await gatherProbes(client, { nodes, requests }, { probe, lookAtTls, now: clock.now() }),
-    ledgerLeaves: await andThen(nodes, known => readLedgerLeaves(client, known)),
+    ledgerLeaves: await gatherLedgerLeaves(client, nodes),
     // The last: it is the only thing that is written, and nothing of it is to be among what was read.
     canary: canary
       ? await attempt(() => runCanary({ ...canary, client, clock, patience: canaryPatience }))

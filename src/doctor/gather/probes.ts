@@ -1,10 +1,6 @@
 import type { KubeClient } from '../../kube/client.ts'
 import type { KubeNode } from '../../kube/types.ts'
-import {
-  type PublishedProbe,
-  type PublishedProbes,
-  readPublishedProbes,
-} from '../../survey/serving-probes/published-probes.ts'
+import { readPublishedProbes, seenLately } from '../../survey/serving-probes/published-probes.ts'
 import type { GatheredArtifacts } from '../artifacts/artifacts.ts'
 import type { NodeProbe } from '../artifacts/endpoint-artifacts.ts'
 import { attemptOptional } from './attempt.ts'
@@ -42,7 +38,8 @@ export async function gatherProbes(
         }
       : told
   const there = new Set(nodes.value.map(({ metadata }) => metadata.name))
-  const surveyed = told.status === 'ok' ? lately(told.value, now).filter(({ node }) => there.has(node)) : []
+  const surveyed =
+    told.status === 'ok' ? seenLately(told.value, now).filter(({ node }) => there.has(node)) : []
   const chosen = probe ? suspects(nodes.value, requests.status === 'ok' ? requests.value : [], surveyed) : []
   const own = await probeNodes(chosen, lookAtTls)
   const value = new Map([...surveyed, ...own].map(found => [found.node, found]))
@@ -53,13 +50,6 @@ export async function gatherProbes(
   ].join(', ')
   const partial = `${value.size} of ${there.size} nodes were looked at${by && `: ${by}`}; --probe looks at ${mostProbes}, those first that have reason to be`
   return { status: 'ok', value: [...value.values()], ...(missing > 0 && { partial }) }
-}
-
-/** Milliseconds beyond two rounds after which nobody goes on looking. */
-const slack = 10 * 60_000
-
-function lately({ interval, probes }: PublishedProbes, now: number): PublishedProbe[] {
-  return probes.filter(({ at }) => now - Date.parse(at) <= 2 * interval + slack)
 }
 
 /** Looks at the serving certificate of each node, at the address that kube-apiserver would dial (H-4). */

@@ -13,6 +13,8 @@ const namespace = 'kube-system'
 const digits = '0123456789abcdef'
 export const publishedNames = [...digits].map(digit => `rollcall-serving-${digit}`)
 const interval = 'rollcall.dev/interval-seconds'
+/** Milliseconds: who looks more seldom than once a day tells nothing of now. */
+const longest = 86_400_000
 /** Bytes of lines in one ConfigMap, of the megabyte that Kubernetes lets it have: 16,000 nodes with an ordinary certificate. */
 const most = 1_000_000
 
@@ -70,14 +72,32 @@ function linesOf(probes: readonly PublishedProbe[]): Record<string, string> {
 export async function readPublishedProbes(client: KubeClient): Promise<PublishedProbes> {
   const [first = '', ...others] = publishedNames
   const read = (name: string) => client.get<ConfigMap>(resources.configMaps, { name, namespace })
-  const maps = [await read(first), ...(await Promise.all(others.map(read)))]
-  const seconds = Number(maps[0]?.metadata.annotations?.[interval])
+  const began = await read(first)
+  // What somebody deleted tells of no node until the next round.
+  const lenient = (name: string) =>
+    read(name).catch((error: unknown): ConfigMap => {
+      if (!isStatus(error, 'NotFound')) throw error
+      return { ...began, data: {} }
+    })
+  const maps = [began, ...(await Promise.all(others.map(lenient)))]
+  const seconds = Number(began.metadata.annotations?.[interval])
   return {
-    interval: Number.isFinite(seconds) ? seconds * 1000 : 0,
+    interval: seconds > 0 ? Math.min(seconds * 1000, longest) : 0,
     probes: maps.flatMap(({ data = {} }) =>
       Object.entries(data).flatMap(([node, line]) => readLine(node, line) ?? []),
     ),
   }
+}
+
+/** Milliseconds beyond two rounds after which nobody goes on looking. */
+const slack = 10 * 60_000
+
+/** Those that still tell of now, in milliseconds since the epoch; what claims to have been seen in the future does not. */
+export function seenLately({ interval, probes }: PublishedProbes, now: number): PublishedProbe[] {
+  return probes.filter(({ at }) => {
+    const age = now - Date.parse(at)
+    return age >= -slack && age <= 2 * interval + slack
+  })
 }
 
 /** By the first digit of the name's SHA-256, so that nodes spread evenly whatever they are called. */
