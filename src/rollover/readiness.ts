@@ -64,6 +64,10 @@ function vouchedFor({ id }: ConsumerFacts, { plan, acknowledged }: Jury): string
   return `acknowledged by ${by}`
 }
 
+function howProven({ kind, proof }: ConsumerFacts): string {
+  return kind === 'Pod' && proof?.level === 2 ? 'was restarted after publication' : 'has loaded the CA'
+}
+
 function judged(
   consumer: ConsumerFacts,
   plan: Plan,
@@ -73,9 +77,14 @@ function judged(
   const state = stateOf(consumer, jury.excluded, now, plan.policy.timings)
   if (state === 'Excluded') return { verdict: 'Excluded', why: 'excluded by name' }
   if (hasProven(consumer, { authority: plan.to, atLeast: 0 }, jury))
-    return { verdict: 'Proven', why: vouchedFor(consumer, jury) ?? 'has loaded the CA' }
+    return { verdict: 'Proven', why: vouchedFor(consumer, jury) ?? howProven(consumer) }
   if (state === 'Offline') return { verdict: 'Blocker', why: 'is away and has not proven' }
   if (consumer.lastFailure !== undefined) return { verdict: 'Blocker', why: 'refused a chain' }
+  if (consumer.kind === 'Pod')
+    return {
+      verdict: 'Blocker',
+      why: 'counts once it is restarted two minutes after publication, or acknowledged by a human',
+    }
   if (!consumer.orderable)
     return { verdict: 'Blocker', why: 'has to be restarted or acknowledged by a human' }
   if (consumer.reloads) return { verdict: 'WillLoad', why: 'loads it when told to' }
