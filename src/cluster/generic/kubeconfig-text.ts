@@ -59,7 +59,8 @@ function entries(document: Document, list: string, field: string): { name: unkno
   })
 }
 
-const printed = (document: Document) => document.toString({ lineWidth: 0 })
+const printed = (document: Document) =>
+  document.toString({ lineWidth: 0, indentSeq: false, flowCollectionPadding: false })
 const encoded = (pem: string) => Buffer.from(pem).toString('base64')
 const decoded = (data: unknown) => Buffer.from(typeof data === 'string' ? data : '', 'base64').toString()
 
