@@ -99,6 +99,7 @@ export interface PodSpec {
   priorityClassName?: string
   priority?: number
   hostname?: string
+  dnsPolicy?: string
   tolerations?: Record<string, unknown>[]
   initContainers?: Container[]
   containers: Container[]

@@ -1,6 +1,7 @@
 import { type Clock, type Disk, type Log, type Net, type Random, sleep } from '../ports.ts'
 import { PodWorker } from './lifecycle/pod-worker.ts'
 import { kubeletBackoff, type RestartBackoff } from './lifecycle/restart-backoff.ts'
+import { refusal } from './manifest/finding.ts'
 import { annotations, podKey } from './pod.ts'
 import type { Runtime } from './runtime.ts'
 import {
@@ -62,6 +63,7 @@ export class StaticPods {
         this.#readings = readings
         this.#reconcile()
       },
+      onTrouble: () => this.#tell(),
     })
   }
 
@@ -130,7 +132,10 @@ export class StaticPods {
 
   /** What is wrong with the manifests. */
   findings(): readonly FileFinding[] {
-    return this.#desired.findings
+    const { trouble } = this.#directory
+    const { findings } = this.#desired
+    const { directory: path } = this.#options
+    return trouble === undefined ? findings : [{ path, ...refusal('Unreadable', trouble) }, ...findings]
   }
 
   get runtimeProblem(): string | undefined {

@@ -4,6 +4,7 @@ export interface Finding {
   reason:
     | 'Unreadable'
     | 'Malformed'
+    | 'OpenToAll'
     | 'Invalid'
     | 'Unsupported'
     | 'ApiReference'

@@ -137,3 +137,32 @@ test('no text makes the reader throw, and every pod it gives has a name and cont
     }),
   )
 })
+
+test('attack: a user id that wraps around to root in 32 bits is no user id', () => {
+  for (const id of [-1, 2 ** 31, 2 ** 32 - 1, 2 ** 32]) {
+    const own = pod(
+      `{containers: [{name: c, image: host, command: [x], securityContext: {runAsUser: ${id}, runAsGroup: ${id}}}]}`,
+    )
+    assert.deepEqual(found(own), [
+      `error Invalid: spec.containers[0].securityContext.runAsUser: ${id} is not from 0 to 2147483647`,
+      `error Invalid: spec.containers[0].securityContext.runAsGroup: ${id} is not from 0 to 2147483647`,
+    ])
+    const shared = pod(
+      `{securityContext: {runAsUser: ${id}, supplementalGroups: [1, ${id}]}, containers: [${container}]}`,
+    )
+    assert.equal(readManifest(shared).pods.length, 0)
+    assert.equal(found(shared).length, 2)
+  }
+})
+
+test('what takes one of a few words takes no other', () => {
+  const cases: [spec: string, expected: RegExp][] = [
+    [`{dnsPolicy: Some, containers: [${container}]}`, /spec.dnsPolicy: "Some" is none of ClusterFirst/],
+    [`{hostname: "a b", containers: [${container}]}`, /spec.hostname: "a b" is no name/],
+    [
+      '{containers: [{name: c, image: i, imagePullPolicy: Some}]}',
+      /imagePullPolicy: "Some" is none of Always/,
+    ],
+  ]
+  for (const [spec, expected] of cases) assert.match(found(pod(spec)).join('\n'), expected)
+})

@@ -1,6 +1,7 @@
 import type { Container, ManifestPod, PodSpec, Probe, Volume } from '../pod.ts'
 import { probeKinds } from '../pod.ts'
 import { type Finding, refusal } from './finding.ts'
+import { checkSecurity } from './validate-security.ts'
 
 const label = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
@@ -25,6 +26,7 @@ export function validatePod(pod: ManifestPod): Finding[] {
   return [
     ...checkMetadata(metadata),
     ...checkSpec(spec),
+    ...checkSecurity(spec),
     ...spec.containers.flatMap((container, n) => checkContainer(container, `spec.containers[${n}]`, spec)),
     ...(spec.initContainers ?? []).flatMap((container, n) =>
       checkInit(container, `spec.initContainers[${n}]`, spec),
@@ -51,13 +53,18 @@ function checkMetadata({ name, namespace, uid }: ManifestPod['metadata']): Findi
 
 function checkSpec(spec: PodSpec & { hostUsers?: boolean; os?: { name?: string } }): Finding[] {
   const findings: Finding[] = []
-  const policies = ['Always', 'OnFailure', 'Never']
-  if (spec.restartPolicy && !policies.includes(spec.restartPolicy))
-    findings.push(invalid('spec.restartPolicy', spec.restartPolicy, `is none of ${policies.join(', ')}`))
   if ((spec.terminationGracePeriodSeconds ?? 0) < 0)
     findings.push(
       invalid('spec.terminationGracePeriodSeconds', spec.terminationGracePeriodSeconds, 'is negative'),
     )
+  const oneOf = (field: string, value: string | undefined, values: readonly string[]) => {
+    if (value && !values.includes(value))
+      findings.push(invalid(`spec.${field}`, value, `is none of ${values.join(', ')}`))
+  }
+  oneOf('restartPolicy', spec.restartPolicy, ['Always', 'OnFailure', 'Never'])
+  oneOf('dnsPolicy', spec.dnsPolicy, ['ClusterFirst', 'ClusterFirstWithHostNet', 'Default'])
+  if (spec.hostname && !label.test(spec.hostname))
+    findings.push(invalid('spec.hostname', spec.hostname, 'is no name of lower-case letters, digits and -'))
   if (spec.hostUsers === false)
     findings.push(refusal('Unsupported', 'spec.hostUsers: user namespaces are not supported for static pods'))
   if (spec.os?.name && spec.os.name !== 'linux')
@@ -88,12 +95,14 @@ function checkInit(container: Container, path: string, spec: PodSpec): Finding[]
 }
 
 function checkContainer(container: Container, path: string, spec: PodSpec): Finding[] {
-  const { name, image, env = [], volumeMounts = [] } = container
+  const { name, image, imagePullPolicy: policy, env = [], volumeMounts = [] } = container
   const findings: Finding[] = []
   if (!name) findings.push(refusal('Invalid', `${path}.name: is missing`))
   else if (!label.test(name))
     findings.push(invalid(`${path}.name`, name, 'is no name of lower-case letters, digits and -'))
   if (!image) findings.push(refusal('Invalid', `${path}.image: is missing`))
+  if (policy && !['Always', 'IfNotPresent', 'Never'].includes(policy))
+    findings.push(invalid(`${path}.imagePullPolicy`, policy, 'is none of Always, IfNotPresent, Never'))
   env.forEach((variable, n) => {
     findings.push(...checkVariable(variable, `${path}.env[${n}]`))
   })

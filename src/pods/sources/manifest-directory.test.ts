@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, mkdtempSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -17,6 +18,7 @@ async function follow(run: (followed: Followed) => Promise<void>): Promise<void>
   const clock = createManualClock(Date.now() + 3_600_000)
   const reads: string[] = []
   const told: (() => void)[] = []
+  const troubles: (string | undefined)[] = []
   let readings: readonly FileReading[] = []
   const working = new Set<Promise<unknown>>()
   const counted = <T>(work: Promise<T>): Promise<T> => {
@@ -28,6 +30,7 @@ async function follow(run: (followed: Followed) => Promise<void>): Promise<void>
     ...systemDisk,
     list: folder => counted(systemDisk.list(folder)),
     stat: file => counted(systemDisk.stat(file)),
+    readlink: file => counted(systemDisk.readlink(file)),
     read: file => {
       reads.push(file.slice(path.length + 1))
       return counted(systemDisk.read(file))
@@ -45,6 +48,7 @@ async function follow(run: (followed: Followed) => Promise<void>): Promise<void>
     onReadings: now => {
       readings = now
     },
+    onTrouble: () => troubles.push(directory.trouble),
   })
   try {
     await run({
@@ -61,6 +65,8 @@ async function follow(run: (followed: Followed) => Promise<void>): Promise<void>
         return reads
       },
       tell: () => told.at(-1)?.(),
+      troubles,
+      problems: () => readings.flatMap(({ problem }) => problem?.message ?? []),
       texts: () => readings.map(({ text }) => text ?? ''),
     })
   } finally {
@@ -78,6 +84,8 @@ interface Followed {
   after(milliseconds: number): Promise<readonly string[]>
   tell(): void
   texts(): string[]
+  problems(): string[]
+  troubles: readonly (string | undefined)[]
 }
 
 test('what nobody changed is not read again at the look of every 20 s, and what was changed untold is', () =>
@@ -127,4 +135,44 @@ test('a change that is told while the folder is being read is looked at soon aft
       await manifests.after(50)
     }
     assert.deepEqual(manifests.texts(), ['three'])
+  }))
+
+test('attack: a manifest or a folder that everybody can write is not used, and what was used before stays', () =>
+  follow(async manifests => {
+    writeFileSync(manifests.in('a.yaml'), 'one')
+    await manifests.start()
+    writeFileSync(manifests.in('b.yaml'), 'two')
+    chmodSync(manifests.in('b.yaml'), 0o666)
+    await manifests.after(20_000)
+    assert.deepEqual(manifests.texts(), ['one', ''])
+    assert.match(manifests.problems().join(), /^can be written by everybody on this machine/)
+    // With the sticky bit too: who may make files there needs to replace none.
+    chmodSync(manifests.path, 0o1777)
+    writeFileSync(manifests.in('c.yaml'), 'three')
+    for (let n = 0; n < 3; n++) await manifests.after(20_000)
+    assert.deepEqual(manifests.texts(), ['one', ''])
+    assert.equal(manifests.troubles.length, 1)
+    chmodSync(manifests.path, 0o755)
+    await manifests.after(20_000)
+    assert.deepEqual(manifests.texts(), ['one', '', 'three'])
+    assert.deepEqual(manifests.troubles.slice(1), [undefined])
+  }))
+
+test('attack: a link to a pipe, a device or itself is not opened: reading it would never end', () =>
+  follow(async manifests => {
+    execFileSync('mkfifo', [manifests.in('.pipe')])
+    symlinkSync('.pipe', manifests.in('a.yaml'))
+    symlinkSync('/dev/zero', manifests.in('b.yaml'))
+    symlinkSync('c.yaml', manifests.in('c.yaml'))
+    symlinkSync('nowhere', manifests.in('d.yaml'))
+    writeFileSync(manifests.in('.target'), 'one')
+    symlinkSync('.target', manifests.in('.second'))
+    symlinkSync(manifests.in('.second'), manifests.in('e.yaml'))
+    await manifests.start()
+    assert.deepEqual(manifests.texts().filter(Boolean), ['one'])
+    assert.deepEqual(manifests.problems(), [
+      'is no ordinary file',
+      'is no ordinary file',
+      'cannot be read (ELOOP)',
+    ])
   }))

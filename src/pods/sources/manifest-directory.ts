@@ -1,3 +1,4 @@
+import { posix } from 'node:path'
 import { systemCode } from '../../errors.ts'
 import type { Clock, Disk, FileStat, Log, Timer } from '../../ports.ts'
 import { refusal, warning } from '../manifest/finding.ts'
@@ -21,6 +22,8 @@ export interface ManifestDirectoryOptions {
   log: Log
   /** All files of the directory as they are now. Called again only when something changed. */
   onReadings(readings: readonly FileReading[]): void
+  /** `trouble` is another one. */
+  onTrouble(): void
 }
 
 /** A file as it was read, and what it was by then. */
@@ -42,6 +45,7 @@ export class ManifestDirectory {
   #stopped = false
   #last: string | undefined
   #lastLook: number | undefined
+  #trouble: string | undefined
   /** By path, of the last look. */
   #known: ReadonlyMap<string, KnownFile> = new Map()
   /** Since when a change is told of that was not looked at, monotonic milliseconds: what is known counts for nothing. */
@@ -49,6 +53,11 @@ export class ManifestDirectory {
 
   constructor(options: ManifestDirectoryOptions) {
     this.#options = options
+  }
+
+  /** Why it cannot be used; undefined: it can. */
+  get trouble(): string | undefined {
+    return this.#trouble
   }
 
   /** When it could be read last, milliseconds since the epoch; undefined: never. */
@@ -119,14 +128,17 @@ export class ManifestDirectory {
 
   /** undefined: the directory cannot be looked at now; what runs goes on. */
   async #readAll(): Promise<FileReading[] | undefined> {
-    const { disk, path, log } = this.#options
+    const { disk, path } = this.#options
     let names: string[]
     try {
-      names = await disk.list(path)
+      const [found, folder] = await Promise.all([disk.list(path), statBehind(path, disk)])
+      this.#troubled(isOpenToAll(folder) ? openToAll : undefined)
+      if (this.#trouble !== undefined) return undefined
+      names = found
     } catch (error) {
-      if (systemCode(error) === 'ENOENT') return []
-      log.warn('the directory of static pods cannot be read', { path, error: String(error) })
-      return undefined
+      const isMissing = systemCode(error) === 'ENOENT'
+      this.#troubled(isMissing ? undefined : `cannot be read (${systemCode(error) ?? String(error)})`)
+      return isMissing ? [] : undefined
     }
     const files = await Promise.all(
       names.filter(name => !name.startsWith('.')).map(name => this.#file(`${path}/${name}`, name)),
@@ -137,6 +149,16 @@ export class ManifestDirectory {
     return files.flatMap(file => (file === undefined ? [] : [file.reading]))
   }
 
+  /** Said once, however often it is looked. */
+  #troubled(why: string | undefined): void {
+    const { path, log, onTrouble } = this.#options
+    if (why === this.#trouble) return
+    this.#trouble = why
+    if (why !== undefined)
+      log.error('the directory of static pods cannot be used; what runs goes on', { path, why })
+    onTrouble()
+  }
+
   async #file(path: string, name: string): Promise<KnownFile | Pick<KnownFile, 'reading'> | undefined> {
     const { disk, clock } = this.#options
     try {
@@ -144,7 +166,9 @@ export class ManifestDirectory {
       const known = this.#known.get(path)
       if (known && isSame(known.stat, stat)) return known
       const began = clock.now()
-      const reading = await this.#read(path, name, stat)
+      // What it leads to is judged as a file of the folder: a link to a pipe or a device may never end.
+      const led = stat.kind === 'symlink' ? await statBehind(path, disk) : stat
+      const reading = await this.#read(path, name, led)
       const isSettled = stat.changed !== undefined && began - stat.changed > coarse
       return reading && (isSettled && reading.text !== undefined ? { stat, reading } : { reading })
     } catch (error) {
@@ -157,18 +181,37 @@ export class ManifestDirectory {
   }
 
   /** undefined: it is none. Rejects as the disk does, or where it is no text. */
-  async #read(path: string, name: string, { kind, size }: FileStat): Promise<FileReading | undefined> {
+  async #read(path: string, name: string, file: FileStat): Promise<FileReading | undefined> {
+    const { kind, size } = file
     if (kind === 'directory') return undefined
     if (!manifestName.test(name)) {
       const problem = warning('IgnoredFile', 'is left alone: its name ends neither in .yaml, .yml nor .json')
       return { path, problem }
     }
-    if (kind === 'other') return { path, problem: refusal('Unreadable', 'is no ordinary file') }
+    if (kind !== 'file') return { path, problem: refusal('Unreadable', 'is no ordinary file') }
+    if (isOpenToAll(file)) return { path, problem: refusal('OpenToAll', openToAll) }
     if (size > largestManifest)
       return { path, problem: refusal('Unreadable', `has ${size} bytes, more than 10 MiB`) }
     const bytes = await this.#options.disk.read(path)
     return { path, text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) }
   }
+}
+
+/** What a link leads to, over at most as many as Linux follows. Rejects with ENOENT where it leads nowhere, or in a circle. */
+async function statBehind(path: string, disk: Disk): Promise<FileStat> {
+  let at = path
+  for (let links = 0; links < 40; links++) {
+    const stat = await disk.stat(at)
+    if (stat.kind !== 'symlink') return stat
+    at = posix.resolve(posix.dirname(at), await disk.readlink(at))
+  }
+  throw Object.assign(new Error(`${path} leads in a circle`), { code: 'ELOOP' })
+}
+
+const openToAll = 'can be written by everybody on this machine, who could have it run anything (chmod o-w)'
+
+function isOpenToAll({ mode }: FileStat): boolean {
+  return (mode & 0o002) !== 0
 }
 
 /** A link says nothing of what it leads to, and is followed each time. */
