@@ -144,7 +144,10 @@ export class GenericAdapter implements ControllerAdapter {
 
   async #look(): Promise<void> {
     const { client, trust, file } = this.#control
-    const [snapshot] = await Promise.all([takeSnapshot(client), trust.follow()])
+    const [snapshot] = await Promise.all([
+      takeSnapshot(client, { secrets: file.tokenSecrets }),
+      trust.follow(),
+    ])
     this.#snapshot = snapshot
     const doors = this.#sinkDoors()
     const all = [...standardSinks(doors), ...file.sinks.map(entry => sinkOf(entry, doors))]

@@ -37,6 +37,8 @@ export interface RolloverFile {
   sinks: readonly SinkEntry[]
   /** Whether kube-root-ca.crt is this controller's to write; else it is read back until the one who writes it has. */
   publishRootCa: boolean
+  /** Whether `ca.crt` of service accounts' token Secrets is kept: it takes the right to list Secrets. */
+  tokenSecrets: boolean
   /** Milliseconds between two turns of a rotation. */
   interval: number
   /** A control plane that kubeadm made: agents on these nodes do what hooks and places do elsewhere. */
@@ -62,6 +64,7 @@ const fields = [
   'hooks',
   'sinks',
   'publishRootCa',
+  'tokenSecrets',
   'intervalSeconds',
   'kubeadm',
 ] as const
@@ -89,6 +92,7 @@ export function parseRolloverFile(text: string, path: string): RolloverFile {
     hooks: hooksOf(file.hooks ?? {}, bad),
     sinks,
     publishRootCa: booleanOf(file.publishRootCa ?? false, 'publishRootCa', bad),
+    tokenSecrets: booleanOf(file.tokenSecrets ?? true, 'tokenSecrets', bad),
     interval: 1000 * numberOf(file.intervalSeconds ?? 3, 'intervalSeconds', { least: 0.1, most: 600 }, bad),
     ...(kubeadm && { kubeadm }),
   }

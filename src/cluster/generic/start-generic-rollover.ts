@@ -65,7 +65,7 @@ export function startGenericRollover(control: GenericControl): { stop(): Promise
   async function prepare(): Promise<void> {
     await control.trust.follow()
     const leader = await leaderNow(control)
-    const reader = await takeSnapshot(client)
+    const reader = await takeSnapshot(client, { secrets: file.tokenSecrets })
     for (const role of adapters.keys() as Iterable<ManagedRole>) {
       const cas = control.cas[role]
       const some = reader.list<TrustBundleObject>(trustBundle.ref).some(({ spec }) => spec.role === role)
@@ -91,12 +91,10 @@ export function startGenericRollover(control: GenericControl): { stop(): Promise
     if (clock.monotonic() - surveyed < surveyEvery * file.interval) return
     surveyed = clock.monotonic()
     const rotating = new Set(rotations.filter(isUnderWay).map(({ spec }) => spec.role))
-    const reader = await takeSnapshot(client)
+    const reader = await takeSnapshot(client, { secrets: file.tokenSecrets })
     for (const [role, adapter] of adapters) {
       const next = nextPlan(role, rotations, after(role), clock.now())
-      const look = () =>
-        'steady' in adapter ? adapter.steady(next) : adapter.gather(next).then(facts => facts.consumers)
-      const seen = rotating.has(role) ? adapter.consumers : await look()
+      const seen = rotating.has(role) ? adapter.consumers : await adapter.steady(next)
       await writeConsumers(role, seen, { reader, client, clock })
     }
     await removeGone(idsThere(reader), { reader, client })
