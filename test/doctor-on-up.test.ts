@@ -11,6 +11,7 @@ import { nodeSetupFaults } from './support/doctor/faults/node-setup.ts'
 import { nodeFaults } from './support/doctor/faults/nodes.ts'
 import { refusalFaults } from './support/doctor/faults/refusals.ts'
 import { requestFaults } from './support/doctor/faults/requests.ts'
+import { rotationFaults } from './support/doctor/faults/rotation.ts'
 import { servingFaults } from './support/doctor/faults/serving.ts'
 import { roleFaults, tokenFaults } from './support/doctor/faults/tokens-and-roles.ts'
 import { kubeconfigFaults, trustFaults } from './support/doctor/faults/trust.ts'
@@ -26,6 +27,8 @@ const otherwise = [
   ...trustFaults,
   ...kubeconfigFaults,
 ]
+
+const all = [...whileControlled, ...otherwise, ...rotationFaults]
 
 let up: ExaminedUp
 before(async () => {
@@ -49,7 +52,9 @@ test('everything is as it was', async () => {
   await well()
 })
 
+for (const fault of rotationFaults) test(`${fault.id}: ${fault.what}`, () => up.prove(fault))
+
 test('docs/reference/doctor says of these ids, and of no others, that their faults are made here', () => {
   const said = allChecks.map(({ meta }) => meta.id).filter(id => proofOf(id) === '`up`')
-  assert.deepEqual([...new Set([...whileControlled, ...otherwise].map(({ id }) => id))].sort(), said)
+  assert.deepEqual([...new Set(all.map(({ id }) => id))].sort(), said)
 })

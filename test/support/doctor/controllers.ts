@@ -46,3 +46,11 @@ export async function startControllers(up: ExaminedUp): Promise<void> {
   await up.admin.delete(resources.leases, lease)
   await eventually('the controllers work', () => turns(up).begun > begun)
 }
+
+/** Waits until the controllers have renewed their Lease by the clock as it is now. */
+export async function renewedLease({ admin, now }: ExaminedUp): Promise<void> {
+  await eventually('the controllers renew their Lease', async () => {
+    const { spec } = await admin.get<Lease>(resources.leases, lease)
+    return Math.abs(Date.parse(spec?.renewTime ?? '') - now()) < 30_000
+  })
+}

@@ -31,6 +31,8 @@ export interface Fault {
   make(up: ExaminedUp): unknown
   /** What else is to be mended. */
   undo?(up: ExaminedUp): unknown
+  /** What it changed in the API stays, since others go on with it. */
+  lasting?: boolean
 }
 
 export interface ExaminedUp {
@@ -50,6 +52,8 @@ export interface ExaminedUp {
   onMend(work: () => void): void
   /** Another process runs the nodes from now on, whose clock is this many milliseconds ahead. */
   restartNodes(ahead: number): Promise<void>
+  /** Resolves when nodes and controllers have renewed their Leases by the right time. */
+  settled(): Promise<unknown>
   /** Process id of the child that holds the nodes. */
   fleet(): number
   /** Breaks, looks, mends. */
@@ -102,6 +106,9 @@ export async function startExaminedUp(): Promise<ExaminedUp> {
       await eventually('other nodes run', () => examined.fleet() !== killed)
       await eventually('the nodes live on', () => beatenBy(examined, ahead))
     },
+    async settled() {
+      await eventually('all live by the right time', () => beatenBy(examined, 0))
+    },
     doctor: (...args) => doctor({ ...systemIo.clock, now }, args, adminKubeconfig),
     fleet: () => Number(readFileSync(join(folder.path, 'fleet.pid'), 'utf8').split(' ')[0]),
     async prove(fault) {
@@ -114,7 +121,7 @@ export async function startExaminedUp(): Promise<ExaminedUp> {
         for (const mend of mending.splice(0)) mend()
         await fault.undo?.(examined)
         mendNode()
-        await putBack(examined.admin, before)
+        if (!fault.lasting) await putBack(examined.admin, before)
       }
     },
     async stop() {
