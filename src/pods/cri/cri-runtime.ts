@@ -3,11 +3,11 @@ import { type Clock, type ConnectRpc, type Disk, type Log, type Spawn, sleep } f
 import type { NodeFacts } from '../environment.ts'
 import { revisionOf, type StaticPod } from '../pod.ts'
 import type { ContainerRecord, Runtime, RuntimeCondition, RuntimeStream, StartOrder } from '../runtime.ts'
-import { takeLock } from '../state/agent-lock.ts'
 import { LogRotation } from '../state/log-rotation.ts'
 import { podFolder } from '../state/pod-folder.ts'
 import { removeLog } from '../state/remove-log.ts'
 import { removeTree } from '../state/remove-tree.ts'
+import { openStateFolder } from '../state/state-folder.ts'
 import { type Cri, createCri, isNotFound, isUnavailable } from './cri.ts'
 import { criRefusals } from './cri-rules.ts'
 import { labels } from './labels.ts'
@@ -85,9 +85,8 @@ export class CriRuntime implements Runtime {
   }
 
   async open(): Promise<void> {
-    const { stateDirectory, disk, connectRpc, endpoint, log } = this.#options
-    await disk.makeDirectory(stateDirectory, 0o700)
-    await takeLock(`${stateDirectory}/agent`, disk)
+    const { stateDirectory, disk, spawn, connectRpc, endpoint, log } = this.#options
+    await openStateFolder(stateDirectory, spawn.user, disk)
     const cri = createCri(await connectRpc(endpoint), endpoint)
     try {
       this.#open = await this.#connect(cri)

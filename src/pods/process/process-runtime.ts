@@ -3,12 +3,12 @@ import { type Clock, type Disk, type Log, type Net, type Spawn, sleep } from '..
 import type { NodeFacts } from '../environment.ts'
 import { podKey, revisionOf, type StaticPod } from '../pod.ts'
 import type { ContainerRecord, ContainerStreams, ExecOrder, Runtime, StartOrder } from '../runtime.ts'
-import { takeLock } from '../state/agent-lock.ts'
 import { LogRotation } from '../state/log-rotation.ts'
 import { podFolder, volumeFolder } from '../state/pod-folder.ts'
 import { isRunning } from '../state/process-identity.ts'
 import { removeLog } from '../state/remove-log.ts'
 import { removeTree } from '../state/remove-tree.ts'
+import { openStateFolder } from '../state/state-folder.ts'
 import { AdoptedRuns } from './adopted-runs.ts'
 import { followOutput } from './container-output.ts'
 import { openNodePort } from './open-port.ts'
@@ -83,9 +83,9 @@ export class ProcessRuntime implements Runtime {
   }
 
   async open(): Promise<void> {
-    const { disk, stateDirectory, log } = this.#options
+    const { disk, stateDirectory, spawn, log } = this.#options
+    await openStateFolder(stateDirectory, spawn.user, disk)
     await disk.makeDirectory(this.#root, 0o700)
-    await takeLock(`${stateDirectory}/agent`, disk)
     const found = await readPods(this.#root, disk, (path, error) => {
       log.error('what is left of a static pod cannot be read; look at it and remove it', {
         path,

@@ -1,7 +1,20 @@
 import assert from 'node:assert/strict'
+import {
+  appendFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { asynchronousDisk, MachineDisk } from '../../fleet/simulated/disk.ts'
 import { SeededRandom } from '../../fleet/simulated/random.ts'
+import { systemDisk } from '../../host/disk.ts'
 import type { Disk } from '../../ports.ts'
 import { createManualClock, settle } from '../../testing/manual-clock.ts'
 import { recordingLog } from '../../testing/recording-log.ts'
@@ -72,4 +85,64 @@ test('a log that nobody writes to is not looked at until the disk tells of a cha
   assert.equal(clock.pending(), 0)
   await rotation.stop()
   assert.deepEqual([told.size, log.lines], [0, []])
+})
+
+test('attack: a log of gigabytes is moved on by its end, in pieces, and a full disk does not keep it from being emptied', async t => {
+  const folder = mkdtempSync(join(tmpdir(), 'rollcall-logs-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const path = join(folder, '0.log')
+  const size = 5 * 2 ** 30
+  const clock = createManualClock(0)
+  const log = recordingLog()
+  const working = new Set<Promise<unknown>>()
+  let largest = 0
+  let isFull = false
+  const counted = <T>(work: Promise<T>): Promise<T> => {
+    working.add(work)
+    work.catch(() => {}).finally(() => working.delete(work))
+    return work
+  }
+  const disk: Disk = {
+    ...systemDisk,
+    list: of => counted(systemDisk.list(of)),
+    stat: of => counted(systemDisk.stat(of)),
+    remove: of => counted(systemDisk.remove(of)),
+    rename: (from, to) => counted(systemDisk.rename(from, to)),
+    readRange(of, offset, length) {
+      largest = Math.max(largest, length)
+      return counted(systemDisk.readRange?.(of, offset, length) ?? assert.fail())
+    },
+    write: (of, data, options) => counted(systemDisk.write(of, data, options)),
+    append: (of, data, options) =>
+      counted(
+        isFull
+          ? Promise.reject(Object.assign(new Error('disk full'), { code: 'ENOSPC' }))
+          : systemDisk.append(of, data, options),
+      ),
+  }
+  const rotation = new LogRotation({ paths: () => [path], disk, clock, log })
+  rotation.start()
+  const look = async () => {
+    // As large as a pod can make it in ten seconds; its blocks are not on the disk.
+    writeFileSync(path, '')
+    truncateSync(path, size)
+    appendFileSync(path, 'last words')
+    await clock.advance(10_000)
+    while (working.size > 0) {
+      await Promise.allSettled(working)
+      await settle()
+    }
+  }
+  await look()
+  assert.equal(statSync(path).size, 0)
+  const kept = readFileSync(`${path}.1`)
+  assert.equal(kept.length, 20 * 2 ** 20)
+  assert.equal(kept.subarray(-10).toString(), 'last words')
+  assert.ok(largest <= 2 ** 20)
+  isFull = true
+  await look()
+  assert.equal(statSync(path).size, 0)
+  assert.deepEqual(readdirSync(folder).sort(), ['0.log', '0.log.2'])
+  assert.deepEqual(log.lines, [])
+  await rotation.stop()
 })

@@ -1,8 +1,12 @@
+import { systemCode } from '../../errors.ts'
 import type { Clock, Disk, Log, Timer } from '../../ports.ts'
 
 /** The kubelet's containerLogMaxSize and containerLogMaxFiles: bytes, and files with the present one. */
 const mostBytes = 10 * 1024 * 1024
 const mostFiles = 5
+/** Bytes of a log that are copied at most, and at once. */
+const mostCopied = 2 * mostBytes
+const chunk = 2 ** 20
 /** Milliseconds between two looks. */
 const interval = 10_000
 
@@ -119,6 +123,29 @@ async function rotate(path: string, disk: Disk, reopen: LogRotationOptions['reop
     }
     return
   }
-  await disk.write(`${path}.1`, await disk.read(path), { mode: 0o640 })
+  try {
+    await copyEnd(path, `${path}.1`, disk)
+  } catch (error) {
+    if (systemCode(error) !== 'ENOSPC') throw error
+    // A full disk is not made emptier by keeping what fills it.
+    await disk.remove(`${path}.1`)
+  }
   await disk.write(path, '', { mode: 0o640 })
+}
+
+/**
+ * Copies what may be kept of a log, its end: one that has grown by gigabytes since the last look neither fills the memory
+ * nor the disk a second time.
+ */
+async function copyEnd(from: string, to: string, disk: Disk): Promise<void> {
+  const { size } = await disk.stat(from)
+  await disk.write(to, '', { mode: 0o640 })
+  if (!disk.readRange || !disk.append) return disk.write(to, await disk.read(from), { mode: 0o640 })
+  let at = Math.max(0, size - mostCopied)
+  while (at < size) {
+    const bytes = await disk.readRange(from, at, Math.min(chunk, size - at))
+    if (bytes.length === 0) return
+    await disk.append(to, bytes, { mode: 0o640 })
+    at += bytes.length
+  }
 }
