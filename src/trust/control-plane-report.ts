@@ -38,6 +38,8 @@ export interface ControlPlaneReport {
   proof?: SealProof
   /** All components answer. */
   healthy: boolean
+  /** When the first of the certificates ends that were made for it, in milliseconds since the epoch. Absent: none was. */
+  ends?: number
   /** The process that runs of each component: `PID/START`. */
   instances: Readonly<Partial<Record<ControlPlaneComponent, string>>>
   /** CAs whose key is on this node. */
@@ -69,13 +71,14 @@ export function decodeControlPlaneReport(text: string | undefined): ControlPlane
 
 function isReport(value: unknown): value is ControlPlaneReport {
   if (!isRecord(value)) return false
-  const { seal, proof, healthy, instances, authorities, lacks, roles, seenAt } = value
+  const { seal, proof, healthy, ends, instances, authorities, lacks, roles, seenAt } = value
   return (
     (proof === undefined ||
       (isRecord(proof) && typeof proof.chain === 'string' && typeof proof.signature === 'string')) &&
     typeof seal === 'string' &&
     Buffer.from(seal, 'base64').length === 32 &&
     typeof healthy === 'boolean' &&
+    (ends === undefined || isCount(ends)) &&
     isCount(seenAt) &&
     isRecord(instances) &&
     Object.values(instances).every(one => typeof one === 'string' && one.length <= 64) &&

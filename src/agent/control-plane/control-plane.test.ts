@@ -44,6 +44,20 @@ test('kube-apiserver does not come back: all files are as before, and the next o
   await node.agent.stop()
 })
 
+test('a bundle that is older than the one in force is not gone back to, under whatever fence', async () => {
+  const node = await controlPlaneNode({ ca, trust })
+  node.order('client', { sequence: 1, trust: 3 })
+  await node.pass(5000)
+  const before = node.files()
+  node.order('client', { token: 9, sequence: 9, trust: 2 })
+  await node.pass(5000)
+  const { trust: held, why } = node.report().roles.client ?? {}
+  assert.equal(held, 3)
+  assert.match(why ?? '', /bundle 2 of client is older than the one in force/)
+  assert.deepEqual(node.files(), before)
+  await node.agent.stop()
+})
+
 test('a CA that no trust root has signed for is presented by nobody, signs nothing and is trusted by nobody', async () => {
   const thief = await testCa('rollcall-client-ca-3', 66)
   const node = await controlPlaneNode({ ca, trust })

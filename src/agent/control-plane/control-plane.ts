@@ -27,6 +27,7 @@ import { type Goal, goalOf, isOlder, isSame, neededKeys, type RoleGoal } from '.
 import { type HealthParts, type Instances, instancesOf, whyNotUp } from './health.ts'
 import { KeptBundles } from './kept-bundles.ts'
 import { type Layout, layoutOf } from './layout.ts'
+import { earliestEnd } from './own-certificates.ts'
 import type { ComponentProcesses } from './processes.ts'
 import { reportOf } from './report-of.ts'
 import { StandingOrders } from './standing-orders.ts'
@@ -99,6 +100,8 @@ export class ControlPlane {
   #trouble: string | undefined
   #settled = false
   #healthy = false
+  /** When the first of the certificates that were made here ends. */
+  #ends: number | undefined
   #said = ''
 
   constructor(options: ControlPlaneOptions, ports: ControlPlanePorts, parts: ControlPlaneParts) {
@@ -143,6 +146,7 @@ export class ControlPlane {
       standing,
       settled: this.#settled,
       healthy: this.#healthy,
+      ends: this.#ends,
       trouble: this.#trouble,
       instances: this.#instances,
       authorities: this.#authorities,
@@ -224,7 +228,8 @@ export class ControlPlane {
       const goal = goalOf(orders)
       if (before && JSON.stringify(before) === JSON.stringify(goal)) continue
       const known = { ...crosses, ...orders.crosses }
-      await this.#orders.change({ ordered: { ...ordered, [role]: goal }, crosses: known })
+      const orderedAt = this.#ports.clock.now()
+      await this.#orders.change({ ordered: { ...ordered, [role]: goal }, crosses: known, orderedAt })
       this.#settled = false
     }
   }
@@ -288,6 +293,7 @@ export class ControlPlane {
     const { inForce } = this.#orders.standing
     const isKnown = JSON.stringify(inForce) === JSON.stringify(goal)
     if (this.#settled && !isKnown) await this.#putInForce(goal)
+    this.#ends = await earliestEnd(goal, this.#layout, path => readText(this.#ports.disk, path))
   }
 
   async #finish(opened: OpenStep<StepFacts>): Promise<void> {
@@ -372,6 +378,7 @@ export class ControlPlane {
       layout: this.#layout,
       authorities: this.#authorities,
       now: clock.now(),
+      orderedAt: this.#orders.standing.orderedAt,
       bundle: (role, generation) => this.#bundles.pem(role, generation),
       cross: id => this.#orders.standing.crosses[id],
     }

@@ -16,6 +16,7 @@ export interface ReportFacts {
   standing: Standing
   settled: boolean
   healthy: boolean
+  ends: number | undefined
   trouble: string | undefined
   instances: Instances
   authorities: Pick<Authorities, 'ids' | 'get'>
@@ -26,7 +27,7 @@ export interface ReportFacts {
 
 /** The annotation of the node's Lease. */
 export function reportOf(facts: ReportFacts): Record<string, string> {
-  const { standing, healthy, instances, authorities, seal, proof, now } = facts
+  const { standing, healthy, ends, instances, authorities, seal, proof, now } = facts
   const { ordered } = standing
   const tableOf = <T>(of: (role: ControlPlaneRole) => T) =>
     Object.fromEntries(controlPlaneRoles.map(role => [role, of(role)])) as Record<ControlPlaneRole, T>
@@ -34,6 +35,7 @@ export function reportOf(facts: ReportFacts): Record<string, string> {
     seal: Buffer.from(seal).toString('base64'),
     ...(proof && { proof }),
     healthy,
+    ...(ends !== undefined && { ends }),
     instances,
     authorities: tableOf(role => authorities.ids(role)),
     lacks: tableOf(role => {

@@ -17,9 +17,21 @@ export interface Standing {
   crosses: Readonly<Record<KeyId, string>>
   /** Since when the API server presents what it does, in milliseconds since the epoch. */
   presentsSince: number
+  /**
+   * When orders were accepted last: certificates that were old then are made anew. Not when they become so: all nodes of a
+   * control plane would start their components at one moment.
+   */
+  orderedAt: number
 }
 
-const nothing: Standing = { ordered: {}, inForce: {}, undone: {}, crosses: {}, presentsSince: 0 }
+const nothing: Standing = {
+  ordered: {},
+  inForce: {},
+  undone: {},
+  crosses: {},
+  presentsSince: 0,
+  orderedAt: 0,
+}
 
 export class StandingOrders {
   readonly #disk: Disk

@@ -23,8 +23,9 @@ export interface StepParts {
   disk: Disk
   layout: Layout
   authorities: Authorities
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch: now, and when the orders came. */
   now: number
+  orderedAt: number
   random: Random
   /** PEM of a signed bundle that is at hand. Throws for one that is not. */
   bundle(role: ControlPlaneRole, generation: number): string
@@ -174,14 +175,14 @@ async function clientFiles({ trust, sign, own }: RoleGoal, draft: Draft): Promis
 
 /** What this node's programs show to API server and kubelets. */
 async function ownLeaves(authority: LocalAuthority, draft: Draft): Promise<void> {
-  const { layout, now } = draft.parts
+  const { layout, orderedAt } = draft.parts
   const { certificate: file, key } = layout.kubeletClient
   const path = (await draft.flag('kube-apiserver', 'kubelet-client-certificate')) ?? ''
   const keyPath = (await draft.flag('kube-apiserver', 'kubelet-client-key')) ?? ''
   const shown = await draft.need(path)
   const leaf = leafOf(shown)
   if (!leaf) throw unfit(`${path} holds no certificate`)
-  const pair = isOf(shown, authority, now)
+  const pair = isOf(shown, authority, orderedAt)
     ? { certificate: shown, key: new Secret(await draft.need(keyPath)) }
     : await draft.issue(authority, likeThis(leaf, 'clientAuth'))
   await draft.pair(layout.kubeletClient, pair)
@@ -191,7 +192,7 @@ async function ownLeaves(authority: LocalAuthority, draft: Draft): Promise<void>
     if (text === undefined) continue // super-admin.conf is on the first node alone
     const { certificate } = readKubeconfig(text, file)
     const own = leafOf(certificate)
-    if (isOf(certificate, authority, now)) continue
+    if (isOf(certificate, authority, orderedAt)) continue
     if (!own) throw unfit(`${file} holds no certificate`)
     const renewed = await draft.issue(authority, likeThis(own, 'clientAuth'))
     await draft.write(file, withKubeconfigData(text, file, { pair: renewed }), secretFile)
@@ -216,16 +217,16 @@ async function presentedChain(
   { authority: id, mode }: NonNullable<RoleGoal['present']>,
   draft: Draft,
 ): Promise<void> {
-  const { layout, now, cross } = draft.parts
+  const { layout, orderedAt, cross } = draft.parts
   const authority = draft.authority('apiserver-serving', id)
   const chained = mode === 'bridged' ? crossPem(id, cross) : ''
   const served = await draft.read(layout.serving.certificate)
   const first = await draft.need(layout.firstServing.certificate)
   const leaf = leafOf(served) ?? leafOf(first)
   if (!leaf) throw unfit(`${layout.firstServing.certificate} holds no certificate`)
-  const pair = isOf(served, authority, now)
+  const pair = isOf(served, authority, orderedAt)
     ? { certificate: leafPem(served ?? ''), key: new Secret(await draft.need(layout.serving.key)) }
-    : isOf(first, authority, now)
+    : isOf(first, authority, orderedAt)
       ? { certificate: leafPem(first), key: new Secret(await draft.need(layout.firstServing.key)) }
       : await draft.issue(authority, likeThis(leaf, 'serverAuth'))
   await draft.pair(layout.serving, { ...pair, certificate: pair.certificate + chained })
@@ -237,7 +238,7 @@ async function presentedChain(
 
 /** kube-apiserver chooses by the server name that a client asks for: a bare chain, at the real endpoint. */
 async function probePairs(probes: readonly ProbeOrder[], draft: Draft): Promise<void> {
-  const { layout, now } = draft.parts
+  const { layout, orderedAt } = draft.parts
   const first = leafOf(await draft.need(layout.firstServing.certificate))
   if (!first) throw unfit(`${layout.firstServing.certificate} holds no certificate`)
   const flags: string[] = []
@@ -246,7 +247,7 @@ async function probePairs(probes: readonly ProbeOrder[], draft: Draft): Promise<
     const authority = draft.authority('apiserver-serving', id)
     const there = await draft.read(files.certificate)
     const named = leafOf(there)?.subjectAltName.dnsNames.includes(probeName(number))
-    if (!named || !isOf(there, authority, now)) {
+    if (!named || !isOf(there, authority, orderedAt)) {
       // No other name: it must never be chosen for who did not ask for it.
       const request = { subject: first.subject, usage: 'serverAuth' as const, dnsNames: [probeName(number)] }
       await draft.pair(files, await draft.issue(authority, request))

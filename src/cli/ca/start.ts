@@ -5,6 +5,7 @@ import { listAll } from '../../kube/client.ts'
 import { type CARotationObject, caRotation, type RotationReason } from '../../kube/rollcall/ca-rotation.ts'
 import { type RotationTimings, rotationTimings } from '../../kube/rollcall/rotation-timings.ts'
 import type { TrustRole } from '../../kube/rollcall/trust-bundle.ts'
+import { type ConsumerKind, consumerKinds, type ProofLevel } from '../../kube/rollcall/trust-consumer.ts'
 import { formatTime } from '../../kube/time-format.ts'
 import { generationsOf } from '../../rollover/readiness-facts.ts'
 import type { CommandIo, ConnectionFlags } from '../command-io.ts'
@@ -19,6 +20,7 @@ interface StartFlags extends ConnectionFlags {
   approvals: number
   offline?: 'Wait' | 'ExcludeAfter' | 'Block'
   timing: string[]
+  proof: string[]
 }
 
 export function register(ca: Command, io: CommandIo): void {
@@ -45,6 +47,12 @@ export function register(ca: Command, io: CommandIo): void {
       collect,
       [],
     )
+    .option(
+      '--proof <kind=level>',
+      'a kind of consumers of which that level is enough, e.g. Scheduler=2: a process that is newer than its file; may be repeated',
+      collect,
+      [],
+    )
   addConnectionOptions(addRole(start)).action((role: TrustRole, flags: StartFlags) => begin(role, flags, io))
 
   const emergency = ca
@@ -56,7 +64,7 @@ export function register(ca: Command, io: CommandIo): void {
     )
   addConnectionOptions(addRole(emergency)).action(
     (role: TrustRole, flags: ConnectionFlags & { confirm: string }) =>
-      begin(role, { ...flags, reason: 'Compromise', approvals: 0, timing: [] }, io, flags.confirm),
+      begin(role, { ...flags, reason: 'Compromise', approvals: 0, timing: [], proof: [] }, io, flags.confirm),
   )
 }
 
@@ -64,6 +72,7 @@ const collect = (text: string, before: string[]) => [...before, text]
 
 async function begin(role: TrustRole, flags: StartFlags, io: CommandIo, confirmed?: string): Promise<void> {
   const timings = timingsOf(flags.timing)
+  const minimumProof = proofsOf(flags.proof)
   await withApi(io, flags, async ({ client }) => {
     const [author = '', rotations] = await Promise.all([
       whoAmI(client),
@@ -89,12 +98,27 @@ async function begin(role: TrustRole, flags: StartFlags, io: CommandIo, confirme
           approvals: flags.approvals,
           ...(flags.offline && { offline: flags.offline }),
           timings,
+          ...(flags.proof.length > 0 && { minimumProof }),
         },
         ...(confirmed !== undefined && { confirmation: { by: author, reason: confirmed, at } }),
       },
     })
     io.stdout(`${printable(name)} begins: CA ${from} of ${role} gives way to CA ${to}\n`)
   })
+}
+
+function proofsOf(texts: readonly string[]): Partial<Record<ConsumerKind, ProofLevel>> {
+  const entries = texts.map(text => {
+    const [name, level] = text.split('=')
+    const kind = consumerKinds.find(known => known === name)
+    if (kind === undefined || !/^[123]$/.test(level ?? ''))
+      throw new RollcallError(
+        'USAGE',
+        `--proof ${text}: give one of ${consumerKinds.join(', ')} and 1, 2 or 3`,
+      )
+    return [kind, Number(level)]
+  })
+  return Object.fromEntries(entries) as Partial<Record<ConsumerKind, ProofLevel>>
 }
 
 function timingsOf(texts: readonly string[]): RotationTimings {

@@ -33,6 +33,8 @@ import { SealedKeys } from './sealed-keys.ts'
 
 type Fence = Pick<Order, 'token' | 'sequence'>
 
+/** Milliseconds: a third of the year that certificates of a control plane live, as agents see it. */
+const renewBefore = 110 * 86_400_000
 /** Milliseconds between two attempts at a proof by the same consumer. */
 const attemptEvery = 3000
 
@@ -150,8 +152,36 @@ export class KubeadmAdapter implements ControllerAdapter {
     await holdCeremony(this.#role, [from, to], parts)
   }
 
+  /**
+   * Nothing rotates: nodes without the bundle that is published are told of it, certificates that were made on a control-plane
+   * node are made anew before they end, on one node at a time, and each is told what stands.
+   */
+  async steady(plan: Plan): Promise<readonly ConsumerFacts[]> {
+    const { consumers, leader } = await this.gather(plan)
+    const { bundle: generation } = this.#state()
+    for (const { id, orderable, onDisk = 0 } of consumers)
+      if (orderable && onDisk < generation) this.#tell(id, { kind: 'load-bundle', generation })
+    await this.#renewAging(leader.token)
+    await this.finish({ ...plan, fencing: leader.token })
+    return consumers
+  }
+
+  async #renewAging(token: number): Promise<void> {
+    const { client, clock, nodes } = this.#control
+    const stored = await readTargets(client)
+    const { nodes: targets, fence } = stored.roles[this.#role]
+    const isAging = (name: string) =>
+      (reportOf(name, this.#parts())?.ends ?? Infinity) < clock.now() + renewBefore
+    const name = nodes.find(one => targets[one] !== undefined && isAging(one))
+    const target = name === undefined ? undefined : targets[name]
+    const allSettled = nodes.every(one => isSettled(one, stored.roles, reportOf(one, this.#parts())))
+    if (name === undefined || !target || !allSettled) return
+    const next = { token: Math.max(token, fence.token), sequence: fence.sequence + 1 }
+    await this.#write(stored, next, { nodes: { ...targets, [name]: { ...target, ...next } } })
+  }
+
   /** Agents are told what stands, each its own part, with the keys that it lacks sealed to it. */
-  async finish({ fencing: token, sequence }: Plan): Promise<void> {
+  async finish({ fencing: token, sequence }: Pick<Plan, 'fencing' | 'sequence'>): Promise<void> {
     await this.#book.send({ token, sequence })
     const { roles } = await readTargets(this.#control.client)
     for (const [name, target] of Object.entries(roles[this.#role].nodes)) await this.#show(name, target)

@@ -156,8 +156,9 @@ test('orders of before, and bundles of before, are obeyed by no agent, whoever w
   // Even under a fence that is newer than all.
   await replay(before.replace(/^fence \d+ \d+/, 'fence 99 99'))
   await under.pass(3)
-  const { trust: still, why } = first.report().roles.client ?? {}
-  assert.equal(still, trust)
-  assert.match(why ?? '', /is older than the one in force/)
+  assert.equal(first.report().roles.client?.trust, trust)
+  // And the controller says again what stands.
+  const { metadata } = await admin.get<KubeNode>(resources.nodes, { name: 'cp-1' })
+  assert.equal(decodeControlPlaneOrders(metadata.annotations?.[key])?.trust, trust)
   await under.stop()
 })

@@ -70,6 +70,23 @@ test('the CA of the API servers is changed when all that reads it has proven the
   await under.stop()
 })
 
+test('certificates that were made on the nodes are made anew before they end, one control plane at a time', async () => {
+  const under = await kubeadmCluster()
+  await under.begin('apiserver-serving')
+  await under.until('apiserver-serving', phase => phase === 'Done')
+  const served = () =>
+    under.nodes.map(({ text }) => leafOf(text('/etc/kubernetes/pki/rollcall/apiserver.crt'))?.notAfter ?? 0)
+  const [before = 0] = served()
+  const restarts = under.restarts()
+  const day = 86_400_000
+  under.cluster.clock.step(260 * day)
+  await under.pass(60)
+  assert.ok(served().every(notAfter => notAfter > before + 200 * day))
+  assert.deepEqual([under.restarts(), under.mostDown()], [restarts, 1])
+  assert.deepEqual(under.lost, [])
+  await under.stop()
+})
+
 test('a kube-apiserver that does not come back: its node is as before, the rotation is paused and no other node was touched', async () => {
   const under = await kubeadmCluster()
   const [first, second, third] = under.nodes

@@ -21,7 +21,7 @@ import type { Connect, ConnectionConfig, Transport } from '../../../kube/transpo
 import { type ConfigMap, type KubeNode, type Lease, type Namespace, resources } from '../../../kube/types.ts'
 import { type Log, silentLog } from '../../../ports.ts'
 import { startRolloverController } from '../../../rollover/controller.ts'
-import type { RotationObjects } from '../../../rollover/rotation-store.ts'
+import { type RotationObjects, rotationStore } from '../../../rollover/rotation-store.ts'
 import { type EmbeddedCluster, startEmbeddedCluster } from '../../../testing/embedded-cluster.ts'
 import { json } from '../../../testing/in-memory-transport.ts'
 import { seededRandom } from '../../../testing/seeded-random.ts'
@@ -257,7 +257,18 @@ export async function kubeadmCluster(log: Log = silentLog): Promise<KubeadmClust
           0,
           ...rotations().map(({ spec, status }) => (spec.role === role ? (status?.sequence ?? 0) : 0)),
         ),
-      rest: async () => {},
+      async rest() {
+        for (const [role, adapter] of adapters) {
+          const { metadata, spec, status } = rotations().find(one => one.spec.role === role) ?? {}
+          if (!metadata || !spec || status?.phase !== 'Done') continue
+          const { plan } = await rotationStore(metadata.name, {
+            objects,
+            after: () => 0,
+            now: () => clock.now(),
+          }).read()
+          await adapter.steady(plan)
+        }
+      },
       onStep() {},
       pace: { busy: 1000, idle: 1000 },
       clock,
