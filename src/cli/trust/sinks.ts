@@ -4,6 +4,7 @@ import { isStatus, type KubeClient, listAll } from '../../kube/client.ts'
 import { type TrustBundleObject, trustBundle } from '../../kube/rollcall/trust-bundle.ts'
 import { type KubeObject, resources } from '../../kube/types.ts'
 import { decodeBundle } from '../../trust/bundle-text.ts'
+import { apiServerSigner, type ClusterTrustBundle } from '../../trust/cluster-trust-bundle.ts'
 import { serviceAccountTokenType } from '../../trust/token-secrets.ts'
 import { parseCertificatesPem } from '../../x509/certificate.ts'
 import { encodePem } from '../../x509/pem.ts'
@@ -43,6 +44,18 @@ export async function readSinks(client: KubeClient): Promise<ReadSink[]> {
       return byContent(
         'kube-root-ca.crt',
         published.map(({ namespace, pem }) => ({ where: namespace, pem })),
+      )
+    }),
+    readable('ClusterTrustBundles', async () => {
+      const found = await listAll<ClusterTrustBundle>(client, resources.clusterTrustBundles).catch(error => {
+        // Beta, and off by default: a cluster without them has no such place.
+        if (isStatus(error, 'NotFound')) return { items: [] }
+        throw error
+      })
+      const ofServers = found.items.filter(({ spec }) => spec.signerName === apiServerSigner)
+      return byContent(
+        'ClusterTrustBundle',
+        ofServers.map(({ metadata, spec }) => ({ where: metadata.name, pem: spec.trustBundle })),
       )
     }),
     readable('token Secrets', async () => {

@@ -4,6 +4,7 @@ import { RollcallError, systemCode } from '../../errors.ts'
 import { isStatus, type KubeClient } from '../../kube/client.ts'
 import { type ConfigMap, type KubeObject, type Namespace, resources, type Secret } from '../../kube/types.ts'
 import type { Disk } from '../../ports.ts'
+import { publishTrustBundle, storedTrustBundle } from '../../trust/cluster-trust-bundle.ts'
 import { rootCaName } from '../../trust/root-ca.ts'
 import { authoritiesInTokens, publishInTokens } from '../../trust/token-secrets.ts'
 import type { TrustSink } from '../rollover/trust-sinks.ts'
@@ -98,7 +99,10 @@ function readAndWrite(id: string, place: SinkPlace, doors: SinkDoors): Access {
         write: (text, pem) => withAuthorities(text, pem, `${place.namespace}/${place.object}`),
       })
     case 'clusterTrustBundle':
-      return inTrustBundle(place, doors)
+      return {
+        read: async () => [(await storedTrustBundle(doors.client, place.object))?.spec.trustBundle ?? ''],
+        write: pem => publishTrustBundle(doors.client, { ...place, name: place.object }, pem),
+      }
     case 'file':
       return inFile(place.path, doors.disk, { read: text => [text], write: (_, pem) => pem })
     case 'kubeconfig':
@@ -144,33 +148,6 @@ function inObject(
       else {
         const made = { apiVersion: 'v1', kind: resource.kind, metadata: { name, namespace }, data }
         await client.create<KubeObject>(resource, made)
-      }
-    },
-  }
-}
-
-/** Of a signer or of none; only where the API serves them. */
-function inTrustBundle(
-  { object: name, signerName }: Extract<SinkPlace, { kind: 'clusterTrustBundle' }>,
-  { client }: SinkDoors,
-): Access {
-  type Bundle = KubeObject & { spec: { signerName?: string; trustBundle: string } }
-  const resource = resources.clusterTrustBundles
-  const stored = () => orNothing(client.get<Bundle>(resource, { name }))
-  return {
-    read: async () => [(await stored())?.spec.trustBundle ?? ''],
-    async write(trustBundle) {
-      const current = await stored()
-      const spec = { ...(signerName !== undefined && { signerName }), trustBundle }
-      if (current) await client.update<Bundle>(resource, { ...current, spec })
-      else {
-        const { group, version, kind } = resource
-        await client.create<Bundle>(resource, {
-          apiVersion: `${group}/${version}`,
-          kind,
-          metadata: { name },
-          spec,
-        })
       }
     },
   }

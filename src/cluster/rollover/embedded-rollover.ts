@@ -8,6 +8,7 @@ import { type Lease, resources, type Secret } from '../../kube/types.ts'
 import type { Clock, Disk, Log, Random } from '../../ports.ts'
 import type { Leaf } from '../../sign/leaf.ts'
 import type { LastingLedger } from '../../sign/ledger.ts'
+import { apiServerBundle, publishTrustBundle } from '../../trust/cluster-trust-bundle.ts'
 import { publishInTokens } from '../../trust/token-secrets.ts'
 import { publishClusterInfo } from '../cluster-info.ts'
 import type { DataDirectory } from '../data-directory.ts'
@@ -65,6 +66,7 @@ export async function startEmbeddedRollover(options: EmbeddedRolloverOptions): P
       bootstrapKubeconfig: () => options.writeBootstrapKubeconfig(),
       adminKubeconfig: () => options.writeAdminKubeconfig(),
       clientCas: pem => replaceClientCas(client, pem),
+      trustBundle: pem => publishTrustBundle(client, apiServerBundle, pem),
     },
   })
   const foreign = new ForeignLeaves({
@@ -107,6 +109,7 @@ export async function startEmbeddedRollover(options: EmbeddedRolloverOptions): P
   })
   for (const leaf of Object.values(options.leaves))
     if (leaf.issuer() !== trust.role('client').sign.authority) await leaf.renew()
+  await publishTrustBundle(client, apiServerBundle, trust.inSink('apiserver-serving', 'ClusterTrustBundle'))
   return startRollover(control)
 }
 

@@ -5,6 +5,7 @@ import type { TrustRole } from '../../kube/rollcall/trust-bundle.ts'
 import { type ConfigMap, type Namespace, resources, type Secret } from '../../kube/types.ts'
 import type { Disk } from '../../ports.ts'
 import type { SinkFacts } from '../../rollover/observations.ts'
+import { apiServerBundle, type ClusterTrustBundle } from '../../trust/cluster-trust-bundle.ts'
 import { rootCaName } from '../../trust/root-ca.ts'
 import { authoritiesInTokens } from '../../trust/token-secrets.ts'
 import { parseCertificatesPem } from '../../x509/certificate.ts'
@@ -35,6 +36,7 @@ export interface SinkParts {
     bootstrapKubeconfig(pem: string): Promise<void>
     adminKubeconfig(pem: string): Promise<void>
     clientCas(pem: string): Promise<void>
+    trustBundle(pem: string): Promise<void>
   }
 }
 
@@ -64,6 +66,16 @@ export function trustSinks({ reader, disk, paths, writers }: SinkParts): TrustSi
       seed: false,
       read: async () => authoritiesInTokens(reader.list<Secret>(resources.secrets)),
       write: writers.tokenSecrets,
+    },
+    {
+      role,
+      id: 'ClusterTrustBundle',
+      seed: false,
+      async read() {
+        const stored = reader.get<ClusterTrustBundle>(resources.clusterTrustBundles, apiServerBundle.name)
+        return [stored?.spec.trustBundle ?? '']
+      },
+      write: writers.trustBundle,
     },
     {
       role,
