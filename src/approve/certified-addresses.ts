@@ -63,7 +63,8 @@ export class CertifiedIndex implements CertifiedAddresses {
       this.#addCertificate(signerName, leaf ?? firstCertificate(certificate), now)
       this.release(uid)
     } else if (isFailed(csr) || isDenied(csr)) this.release(uid)
-    else if (isApproved(csr)) {
+    // What was approved here is reserved already, and what it asks for never changes.
+    else if (isApproved(csr) && !this.#reservations.has(uid)) {
       const { request } = readRequest(csr)
       const nodeName = request && subjectNode(request)
       if (!nodeName) return
