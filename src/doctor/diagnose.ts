@@ -58,14 +58,7 @@ export function diagnose(
   checks: readonly Check[],
   node?: string,
 ): Report {
-  const facts = factsOf(gathered, gatheredAt)
-  const diagnoses: Diagnosis[] = []
-  const results: CheckResult[] = []
-  for (const check of checks) {
-    const { found, missing, status } = runViews(check, gathered, facts, gatheredAt)
-    diagnoses.push(...found.map(finding => ({ ...finding, check })))
-    results.push({ id: check.meta.id, title: check.meta.title, status, missing })
-  }
+  const { diagnoses, results } = runChecks(gathered, gatheredAt, checks)
   const concerned = diagnoses.filter(found => node === undefined || found.node === node || found.everywhere)
   const { causes, explained } = withoutSymptoms(concerned)
   const at = formatTime(gatheredAt)
@@ -77,6 +70,23 @@ export function diagnose(
     checks: results,
     missing: missingOf(gathered),
   }
+}
+
+/** What each check finds, symptoms among it, and whether it could look. */
+export function runChecks(
+  gathered: GatheredArtifacts,
+  gatheredAt: number,
+  checks: readonly Check[],
+): { diagnoses: Diagnosis[]; results: CheckResult[] } {
+  const facts = factsOf(gathered, gatheredAt)
+  const diagnoses: Diagnosis[] = []
+  const results: CheckResult[] = []
+  for (const check of checks) {
+    const { found, missing, status } = runViews(check, gathered, facts, gatheredAt)
+    diagnoses.push(...found.map(finding => ({ ...finding, check })))
+    results.push({ id: check.meta.id, title: check.meta.title, status, missing })
+  }
+  return { diagnoses, results }
 }
 
 function missingOf(gathered: GatheredArtifacts): MissingArtifact[] {

@@ -175,6 +175,14 @@ test('ls filters by node, requester, signer and decision', async () => {
   assert.match((await csr('ls', '-o', 'wide')).stdout, /DNS \*\.example/)
 })
 
+test('ls says of what waits which names are not on the Node, and what the doctor calls it', async () => {
+  const lines = (await csr('ls', '--pending')).stdout.split('\n')
+  assert.match(lines[0] ?? '', / NOT ON THE NODE +WHY$/)
+  const of = (name: string) => lines.find(line => line.startsWith(`${name} `)) ?? ''
+  assert.match(of('wild'), / DNS \*\.example /)
+  assert.doesNotMatch((await csr('ls', '--node', 'worker-2')).stdout, /WHY/)
+})
+
 test('show sets the names beside the addresses of the Node', async () => {
   const { stdout } = await csr('show', 'foreign')
   assert.match(stdout, /IP 10\.96\.0\.1 {3}UNPROVEN/)
@@ -290,7 +298,15 @@ test('status sums up nodes, certificates and what waits', async () => {
   assert.match(stdout, /^serving +valid 1 +overdue 0 +expired 0 +not known 0$/m)
   assert.match(stdout, /^client +valid 0 +overdue 0 +expired 0 +not known 1$/m)
   assert.match(stdout, /^next expiry +worker-1 serving, in 5\dm/m)
-  assert.match(stdout, /undecided for more than a minute: 6 from one node, .*:\n(.*\n)*.*stolen.*rollcall csr explain stolen/)
+  assert.match(
+    stdout,
+    /undecided for more than a minute: 6 from one node, .*:\n(.*\n)*.*stolen.*rollcall csr explain stolen/,
+  )
+})
+
+test('ls says by its id why a request waits', async () => {
+  const { stdout } = await csr('ls', '--pending')
+  assert.match(stdout, /^renewal .* Pending +- +C0\d \w/m)
 })
 
 test('status says when a certificate expired', async () => {

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import type { Waiting } from '../../doctor/requests/why-waiting.ts'
 import { type KubeClient, listAll } from '../../kube/client.ts'
 import { formatAge } from '../../kube/time-format.ts'
 import { type CertificateSigningRequest, resources } from '../../kube/types.ts'
@@ -33,7 +34,11 @@ export function register(csr: Command, io: CommandIo): void {
     .option('--pending', 'only those that nobody decided yet')
   addWatchOption(addOutputOption(addConnectionOptions(command))).action((flags: LsFlags) =>
     withApi(io, flags, ({ client }) =>
-      shownAgain(io, flags.watch, async () => show(io, flags, await listed(client, flags))),
+      shownAgain(io, flags.watch, async () => {
+        const items = await listed(client, flags)
+        const asText = flags.output === 'table' || flags.output === 'wide'
+        show(io, flags, items, asText ? await reasons(client, items, io.clock.now()) : new Map())
+      }),
     ),
   )
 }
@@ -45,13 +50,29 @@ async function listed(client: KubeClient, { signer }: LsFlags): Promise<Certific
   return items
 }
 
-function show(io: CommandIo, flags: LsFlags, items: readonly CertificateSigningRequest[]): void {
+/** The checks of the doctor take longer to load than the list takes, and mostly nothing waits. */
+async function reasons(
+  client: KubeClient,
+  items: readonly CertificateSigningRequest[],
+  now: number,
+): Promise<ReadonlyMap<string, Waiting>> {
+  if (!items.some(isUndecided)) return new Map()
+  const { whyWaiting } = await import('../../doctor/requests/why-waiting.ts')
+  return whyWaiting(client, items, now)
+}
+
+function show(
+  io: CommandIo,
+  flags: LsFlags,
+  items: readonly CertificateSigningRequest[],
+  waiting: ReadonlyMap<string, Waiting>,
+): void {
   const now = io.clock.now()
   const chosen = items
     .filter(item => matches(item, flags))
     .sort((a, b) => createdAt(a, now) - createdAt(b, now) || (keyOf(a) < keyOf(b) ? -1 : 1))
   print(io, flags.output, {
-    text: wide => formatTable(columns(now), chosen, wide),
+    text: wide => formatTable([...columns(now), ...waitingColumns(chosen, waiting)], chosen, wide),
     value: { apiVersion: 'v1', kind: 'List', items: chosen },
   })
 }
@@ -79,6 +100,21 @@ function columns(now: number): Column<CertificateSigningRequest>[] {
       wide: true,
     },
     { title: 'names', cell: requestedNames, wide: true },
+  ]
+}
+
+/** Only where one of them waits. */
+function waitingColumns(
+  shown: readonly CertificateSigningRequest[],
+  waiting: ReadonlyMap<string, Waiting>,
+): Column<CertificateSigningRequest>[] {
+  if (!shown.some(({ metadata }) => waiting.has(metadata.name))) return []
+  return [
+    {
+      title: 'not on the node',
+      cell: ({ metadata }) => waiting.get(metadata.name)?.notOnNode?.join(', ') ?? '',
+    },
+    { title: 'why', cell: ({ metadata }) => waiting.get(metadata.name)?.why ?? '' },
   ]
 }
 
