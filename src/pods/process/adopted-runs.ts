@@ -1,4 +1,4 @@
-import { type Clock, type Disk, sleep, type Timer } from '../../ports.ts'
+import { type Clock, type Disk, type Log, sleep, type Timer } from '../../ports.ts'
 
 /** A run that still goes on, and the folder in which its shim will leave how it ended. */
 export interface AdoptedRun {
@@ -11,8 +11,9 @@ export interface AdoptedRunsOptions {
   clock: Clock
   /** Those whose end nobody tells us. */
   running(): readonly AdoptedRun[]
-  /** Finds out whether it has ended. Never rejects. */
+  /** Finds out whether it has ended. Rejects where the disk does not tell. */
   look(id: string): Promise<void>
+  log: Log
 }
 
 /** Milliseconds between two looks; longer where the disk tells of the end, and only KILL for the shim itself is missed. */
@@ -21,7 +22,7 @@ const pollBesideWatch = 10_000
 /** Milliseconds from what the shim wrote to looks whether it is gone: it ends itself after that. */
 const afterExit = [20, 200, 1000]
 
-/** Follows processes that an earlier agent started, whose parent we are not: they end by a file in their folder. */
+/** Follows processes whose end nobody tells us, mostly since an earlier agent started them: they end by a file in their folder. */
 export class AdoptedRuns {
   readonly #options: AdoptedRunsOptions
   readonly #watches = new Map<string, { close(): void }>()
@@ -43,8 +44,18 @@ export class AdoptedRuns {
     if (runs.length === 0) return
     const wait = runs.every(({ id }) => this.#watches.has(id)) ? pollBesideWatch : poll
     this.#timer = this.#options.clock.after(wait, () => {
-      void Promise.all(runs.map(({ id }) => this.#options.look(id))).then(() => this.follow())
+      void Promise.all(runs.map(({ id }) => this.look(id))).then(() => this.follow())
     })
+  }
+
+  /** Looks at one now. Where the disk does not tell, that is said, and it is looked again later. */
+  async look(id: string): Promise<void> {
+    try {
+      await this.#options.look(id)
+    } catch (error) {
+      this.#options.log.warn('a process of a static pod cannot be looked at', { id, error: String(error) })
+      this.follow()
+    }
   }
 
   close(): void {
@@ -68,12 +79,12 @@ export class AdoptedRuns {
   async #ends(id: string): Promise<void> {
     if (this.#ending.has(id)) return
     this.#ending.add(id)
-    const { clock, look, running } = this.#options
+    const { clock, running } = this.#options
     const { signal } = this.#closing
     for (const wait of afterExit) {
       await sleep(clock, wait, signal)
       if (signal.aborted || !running().some(run => run.id === id)) break
-      await look(id)
+      await this.look(id)
     }
     this.#ending.delete(id)
   }

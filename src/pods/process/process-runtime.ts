@@ -68,10 +68,7 @@ export class ProcessRuntime implements Runtime {
         [...this.#runs.values()]
           .filter(({ record }) => record.state === 'Running' && !this.#children.has(record.id))
           .map(({ record, folder }) => ({ id: record.id, folder })),
-      look: id =>
-        this.#refresh(id).catch((error: unknown) =>
-          options.log.warn('a process of a static pod cannot be looked at', { id, error: String(error) }),
-        ),
+      look: id => this.#refresh(id),
     })
     this.#root = `${options.stateDirectory}/pods`
     this.#volumes = `${options.stateDirectory}/volumes`
@@ -151,7 +148,10 @@ export class ProcessRuntime implements Runtime {
       ended = Promise.resolve()
     }
     this.#runs.set(facts.id, { record: { ...facts, state: 'Running' }, folder, identity: undefined })
-    void ended.then(() => this.#refresh(facts.id))
+    void ended.then(() => {
+      this.#children.delete(facts.id)
+      return this.#adopted.look(facts.id)
+    })
     this.#tell()
   }
 
@@ -291,7 +291,6 @@ export class ProcessRuntime implements Runtime {
     const seen = await currentRun(run.folder, factsOfRecord(run.record), this.#options.disk, run.identity)
     if (seen.record.state === 'Running' || this.#runs.get(id) !== run) return
     this.#runs.set(id, seen)
-    this.#children.delete(id)
     this.#tell()
   }
 
