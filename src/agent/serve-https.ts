@@ -22,6 +22,7 @@ const peers = new WeakMap<object, Peer>()
 
 /** The real HTTPS server, over node:https. */
 export const serveHttps: ServeHttps = async options => {
+  // `handle` never rejects: what fails is a connection, whose client sees it end.
   const onRequest = (request: IncomingMessage, response: ServerResponse) =>
     void answer(options, request, response).catch(() => response.destroy())
   const server = createServer(
@@ -93,6 +94,7 @@ function guardConnections(
     const pair = options.getCertificate()
     if (!pair) return refuse(socket, refused)
     if (handshakes?.isFor(pair)) {
+      // Why a token cannot be used is logged by who opens it; the client gets the alert.
       handshakes.take(socket, pair, takeBack).catch(() => refuse(socket, refused))
       return
     }

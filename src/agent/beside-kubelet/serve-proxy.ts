@@ -43,6 +43,7 @@ export const serveProxy: ServeProxy = async options => {
     upgraded.add(connection)
     connection.once('close', () => upgraded.delete(connection))
     connection.on('error', () => connection.destroy())
+    // One of the two connections broke: to the kubelet its own ends.
     forwardUpgrade(options, upstream, request, connection, head).catch(() => connection.destroy())
   })
   await new Promise<void>((resolve, reject) => {

@@ -169,6 +169,7 @@ export class NodeStreams {
       body: new Uint8Array(),
       takeOver(connection, head) {
         connection.on('error', () => connection.destroy())
+        // What a command or port says of itself is on its streams; here the connection broke.
         if (!connection.destroyed) serve(connection, head).catch(() => connection.destroy())
       },
     })
