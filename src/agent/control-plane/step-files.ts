@@ -270,6 +270,8 @@ async function startsAnew(draft: Draft): Promise<void> {
   }
   for (const component of controlPlaneComponents) {
     const files = readOnce[component]
+    if ((await draft.read(layout.manifest(component))) === undefined && component === 'kube-scheduler')
+      continue
     const isChanged = files.some(file => draft.isChanged(file))
     await draft.writeManifest(component, isChanged ? await digestOf(files, draft) : undefined)
   }

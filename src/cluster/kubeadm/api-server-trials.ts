@@ -3,6 +3,7 @@ import type { Secret } from '../../keys/secret.ts'
 import type { Connect, ConnectionConfig } from '../../kube/transport.ts'
 import { type Clock, type Random, withTimeout } from '../../ports.ts'
 import type { ServerFacts } from '../../rollover/observations.ts'
+import { probeName } from '../../trust/node-orders.ts'
 import { issuePair } from '../issue-pair.ts'
 import type { CaStore } from '../rollover/ca-store.ts'
 
@@ -36,6 +37,12 @@ export class ApiServerTrials {
       newOnly: await verified(pem(to)),
       both: await verified(pem(from, to)),
     }
+  }
+
+  /** Whether who trusts these CAs (PEM) verifies the bare chain of this one, which the server shows to who asks by its name. */
+  async trusts(server: string, pem: string, authority: number): Promise<boolean> {
+    const config = { certificateAuthority: pem, tlsServerName: probeName(authority) }
+    return (await this.#status(server, config, '/version')) !== undefined
   }
 
   /** To a client certificate of this CA that stands for nobody: 200 says it was taken, 401 (L4) that it was refused. */

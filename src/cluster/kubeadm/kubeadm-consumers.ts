@@ -6,7 +6,11 @@ import { nodeConsumers } from '../../trust/node-consumers.ts'
 import { type ConsumingPod, podConsumers } from '../../trust/pod-consumers.ts'
 import { serviceAccountTokenType } from '../../trust/token-secrets.ts'
 import { decodeTrustReport, type ReportedTrust, trustReportAnnotation } from '../../trust/trust-report.ts'
-import { type Bundles, type FactParts, reportOf } from './kubeadm-facts.ts'
+import { parseCertificatesPem } from '../../x509/certificate.ts'
+import { type Bundles, type FactParts, reportOf, serverOf } from './kubeadm-facts.ts'
+
+/** Id of this controller, as a consumer and as who holds a certificate. */
+export const controllerId = 'controller'
 
 export async function consumersOf(
   plan: Plan,
@@ -16,7 +20,7 @@ export async function consumersOf(
 ): Promise<ConsumerFacts[]> {
   const nodes = await nodesOf(plan, bundles, parts)
   if (parts.role === 'client') return [...judges(servers, parts), ...nodes]
-  return [...managers(parts), ...nodes, ...pods(parts)]
+  return [await itself(plan, bundles, parts), ...managers(parts), ...nodes, ...pods(parts)]
 }
 
 /** API servers verify clients; what each lets in, it was tried with. */
@@ -36,6 +40,48 @@ function judges(servers: readonly ServerFacts[], parts: FactParts): ConsumerFact
   }))
 }
 
+/** P8: who changes the CA is the first that has to pass. Its kubeconfig is one of kubeadm's, or the operator's to write anew. */
+async function itself(
+  { from, to }: Plan,
+  bundles: Bundles,
+  { control, role, trials, ...parts }: FactParts,
+): Promise<ConsumerFacts> {
+  const { connection, clock, cas, nodes } = control
+  const trusted = connection.trusts()
+  const servers = nodes.flatMap(name => serverOf(name, { ...parts, control }) ?? [])
+  const verified: number[] = []
+  for (const authority of [from, to]) {
+    if (!cas.authority(role, authority)) continue
+    // The one that is up with both chains will do: it is this process that is tried.
+    for (const server of servers)
+      if (!verified.includes(authority) && (await trials.trusts(server, trusted, authority)))
+        verified.push(authority)
+  }
+  const held = anchorsIn(trusted)
+  const same = [...bundles.values()].filter(({ pem }) => isSameSet(anchorsIn(pem), held))
+  const generation = Math.max(0, ...same.map(one => one.generation))
+  const at = clock.now()
+  const instance = 'controller'
+  return {
+    id: controllerId,
+    kind: 'Orchestrator',
+    roles: [role],
+    instance,
+    lastSeen: at,
+    orderable: true,
+    reloads: true,
+    proof: { level: 3, generation, instance, at, authorities: verified, unproven: 0 },
+  }
+}
+
+function anchorsIn(pem: string): Set<string> {
+  return new Set(parseCertificatesPem(pem).map(({ raw }) => Buffer.from(raw).toString('base64')))
+}
+
+function isSameSet(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
+  return one.size === other.size && [...one].every(entry => other.has(entry))
+}
+
 /**
  * kube-controller-manager and kube-scheduler read their kubeconfig once: a process that was started after it was written, and
  * answers, has loaded it (L2). No chain can be shown to them alone, so a plan that waits for more waits for ever.
@@ -49,10 +95,12 @@ function managers(parts: FactParts): ConsumerFacts[] {
       ['kube-controller-manager', 'ControllerManager'],
       ['kube-scheduler', 'Scheduler'],
     ] as const
-    return kinds.map(([component, kind]): ConsumerFacts => {
+    return kinds.flatMap(([component, kind]): ConsumerFacts[] => {
       const instance = report?.instances[component] ?? 'unknown'
+      // A node that is well without a scheduler has none that kubeadm made.
+      if (report?.healthy && kind === 'Scheduler' && report.instances[component] === undefined) return []
       const proven = said && report.healthy
-      return {
+      const facts: ConsumerFacts = {
         id: `${component}/${name}`,
         kind,
         roles: [role],
@@ -63,6 +111,7 @@ function managers(parts: FactParts): ConsumerFacts[] {
         reloads: false,
         ...(proven && { proof: { level: 2 as const, generation: said.trust, instance, at: report.seenAt } }),
       }
+      return [facts]
     })
   })
 }

@@ -19,6 +19,8 @@ export interface KubeadmControl {
   client: KubeClient
   /** Connections of its own to each API server. */
   connect: Connect
+  /** This controller's own way to the API: the CAs it goes by (PEM), and the certificate that it shows. */
+  connection: { trusts(): string; presents(): string | undefined }
   leader(): Promise<Observations['leader']>
   /** Certificates of a ledger of ours that have not ended; none where kube-controller-manager signs. */
   leaves(): Promise<readonly Leaf[]>

@@ -18,6 +18,7 @@ import {
   decodeControlPlaneReport,
 } from '../../trust/control-plane-report.ts'
 import { decodeTrustReport, trustReportAnnotation } from '../../trust/trust-report.ts'
+import { parseCertificatesPem } from '../../x509/certificate.ts'
 import { sha256Hex } from '../../x509/fingerprint.ts'
 import type { Snapshot } from '../generic/snapshot.ts'
 import { authorityFacts } from '../rollover/authority-facts.ts'
@@ -26,7 +27,7 @@ import { certificateRequests } from '../rollover/pending-requests.ts'
 import { type KnownBundle, signedBundles } from '../rollover/signed-bundles.ts'
 import { sinkFacts, type TrustSink } from '../rollover/trust-sinks.ts'
 import type { ApiServerTrials } from './api-server-trials.ts'
-import { consumersOf, isOfAgent } from './kubeadm-consumers.ts'
+import { consumersOf, controllerId, isOfAgent } from './kubeadm-consumers.ts'
 import { generationIn, type KubeadmControl } from './kubeadm-control.ts'
 import type { KubeletDials } from './kubelet-dials.ts'
 import { type RoleTargets, type Targets, undoneBy } from './node-targets.ts'
@@ -231,7 +232,7 @@ async function leafFacts(plan: Plan, parts: FactParts): Promise<LeafFacts> {
     own: new Map(own),
     ownEnd: clock.now() + 365 * 86_400_000,
   })
-  for (const [authority, holder] of kubeletHolders(plan, parts))
+  for (const [authority, holder] of [...kubeletHolders(plan, parts), ...ownHolders(parts)])
     holders.set(authority, [...(holders.get(authority) ?? []), holder])
   return { holders, ledgerComplete: isVouchedFor(plan), lastUsed: new Map() }
 }
@@ -252,6 +253,14 @@ function kubeletHolders({ from }: Plan, { control, snapshot }: FactParts): [numb
       if (authority === undefined) return []
       return [[authority, { holder: `kubelet/${name}`, notAfter: ends, renewable: report !== undefined }]]
     })
+}
+
+/** What this controller shows itself: the agent of its node, or the operator, has to write its kubeconfig anew. */
+function ownHolders({ control }: FactParts): [number, LeafHolder][] {
+  const [leaf] = parseCertificatesPem(control.connection.presents() ?? '')
+  const authority = leaf && control.cas.issuerOf('client', leaf)
+  if (!leaf || authority === undefined) return []
+  return [[authority, { holder: controllerId, notAfter: leaf.notAfter, renewable: false }]]
 }
 
 /** kube-controller-manager keeps no ledger: that nothing else is alive, a human says who is not the author. */

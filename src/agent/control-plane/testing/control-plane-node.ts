@@ -34,11 +34,11 @@ export const start = Date.parse('2026-03-01T12:00:00Z')
 
 export type TestCa = Authority & { pem: string; keyPem: string }
 
-/** An Ed25519 CA from a seed. */
-export async function testCa(commonName: string, seed: number, years = 10): Promise<TestCa> {
+/** An Ed25519 CA from a seed, valid from a day before `at` (milliseconds since the epoch). */
+export async function testCa(commonName: string, seed: number, years = 10, at = start): Promise<TestCa> {
   const random = seededRandom(seed)
   const signer = generateSigner('Ed25519', random)
-  const times = { notBefore: start - day, notAfter: start + years * 365 * day }
+  const times = { notBefore: at - day, notAfter: at + years * 365 * day }
   const pem = await selfSignedCa({ commonName, signer, random, ...times })
   return { ...authorityOf(pem, signer), pem, keyPem: signer.exportPem().reveal() }
 }
@@ -49,14 +49,17 @@ export interface TestTrust {
 }
 
 /** One root has signed for the change from the first to the second CA of each role: steady, wide, narrow, wide, narrow. */
-export async function testTrust(authorities: Record<TrustRole, readonly TestCa[]>): Promise<TestTrust> {
+export async function testTrust(
+  authorities: Record<TrustRole, readonly TestCa[]>,
+  at = start,
+): Promise<TestTrust> {
   const root = generateSigner('Ed25519', seededRandom(99))
   const roots = { cluster: 'kubeadm', version: 1, threshold: 1, keys: [root.publicKey] }
   const bundles = new Map<string, TrustBundleObject>()
   for (const role of trustRoles) {
     const [first, ...others] = authorities[role].map(({ certificate }) => certificate.raw)
     if (!first) continue
-    const order = { cluster: roots.cluster, role, notBefore: start - day, notAfter: start + 3000 * day }
+    const order = { cluster: roots.cluster, role, notBefore: at - day, notAfter: at + 3000 * day }
     const steady = plannedBundles({ ...order, lastGeneration: 0, authorities: [first] })
     const more = plannedBundles({ ...order, lastGeneration: 1, authorities: [first, ...others] })
     for (const bundle of await signBundles([...steady, ...more], [root], roots))

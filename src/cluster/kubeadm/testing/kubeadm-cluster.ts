@@ -1,5 +1,6 @@
 /** Three control-plane nodes of kubeadm, each with its kube-apiserver before one embedded API, agents and the controller. */
 import { AgentTrust } from '../../../agent/agent-trust.ts'
+import { readKubeconfig } from '../../../agent/control-plane/kubeconfig-text.ts'
 import { issueLocally } from '../../../agent/control-plane/local-pairs.ts'
 import {
   type ControlPlaneNode,
@@ -211,6 +212,8 @@ export async function kubeadmCluster(log: Log = silentLog): Promise<KubeadmClust
     roots: { roots, signer },
     client: admin,
     connect,
+    // By kubeadm's kubeconfig of the first node, read as it is now.
+    connection: { trusts: () => own().authorities, presents: () => own().certificate },
     leader: async () => ({ identity: 'controller', token: leads }),
     leaves: async () => [],
     clock,
@@ -218,6 +221,10 @@ export async function kubeadmCluster(log: Log = silentLog): Promise<KubeadmClust
     log,
   }
   let leads = 1
+  const own = () => {
+    const path = '/etc/kubernetes/admin.conf'
+    return readKubeconfig(nodes[0]?.text(path) ?? '', path)
+  }
   for (const role of ['apiserver-serving', 'client'] as const)
     await holdCeremony(role, [1], {
       client: admin,
