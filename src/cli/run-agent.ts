@@ -7,6 +7,7 @@ import type { RunningStaticPods } from '../agent/start-static-pods.ts'
 import { hostPorts } from '../cluster/host-ports.ts'
 import { tokenTlsStarter } from '../cluster/token-tls-child.ts'
 import { systemNet } from '../host/net.ts'
+import { ordinaryFiles } from '../host/ordinary-files.ts'
 import { cryptokiLoader } from '../host/pkcs11.ts'
 import { processesIn } from '../host/processes.ts'
 import { systemSpawn } from '../host/spawn.ts'
@@ -28,6 +29,7 @@ export async function runAgent(
 ): Promise<void> {
   const agent = startAgent(await asThisProcess(options), {
     ...hostPorts,
+    disk: ordinaryFiles,
     log,
     connect: connectHttps,
     beside: { serveSocket, serveProxy },

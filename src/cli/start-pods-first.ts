@@ -15,20 +15,28 @@ export async function startPodsFirst(
   log: Log,
 ): Promise<RunningStaticPods | undefined> {
   if (!options) return undefined
-  const [{ startStaticPods }, { hostPorts }, { systemNet }, { systemRpc }, { systemSpawn }, { sleep }] =
-    await Promise.all([
-      import('../agent/start-static-pods.ts'),
-      import('../cluster/host-ports.ts'),
-      import('../host/net.ts'),
-      import('../host/rpc.ts'),
-      import('../host/spawn.ts'),
-      import('../ports.ts'),
-    ])
+  const [
+    { startStaticPods },
+    { hostPorts },
+    { systemNet },
+    { ordinaryFiles },
+    { systemRpc },
+    { systemSpawn },
+    { sleep },
+  ] = await Promise.all([
+    import('../agent/start-static-pods.ts'),
+    import('../cluster/host-ports.ts'),
+    import('../host/net.ts'),
+    import('../host/ordinary-files.ts'),
+    import('../host/rpc.ts'),
+    import('../host/spawn.ts'),
+    import('../ports.ts'),
+  ])
   const hostAddress = addresses.find(({ type }) => type === 'InternalIP')?.address
   const running = await startStaticPods(
     options,
     { nodeName, hostAddress },
-    { ...hostPorts, log, net: systemNet, connectRpc: systemRpc, spawn: systemSpawn },
+    { ...hostPorts, disk: ordinaryFiles, log, net: systemNet, connectRpc: systemRpc, spawn: systemSpawn },
   )
   const hasBegun = new AbortController()
   void running.pods.begun.then(() => hasBegun.abort())

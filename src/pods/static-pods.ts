@@ -267,7 +267,8 @@ function reportNew(log: Log, before: readonly FileFinding[], now: readonly FileF
       {
         path,
         reason,
-        message,
+        // `message` is the line's own.
+        why: message,
       },
     )
   }
