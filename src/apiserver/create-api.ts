@@ -98,8 +98,7 @@ export function createApi(options: ApiOptions): Api {
       }
       record.code = response.status
       // A watch is kept for hours, and what it was asked with is in its URL.
-      if (record.info && !(response.body instanceof Uint8Array))
-        record.info = { ...record.info, query: noQuery }
+      if (!(response.body instanceof Uint8Array)) forgetAsked(record)
       if (request.method === 'HEAD') response = await withoutBody(response)
       if (audit) response.headers['audit-id'] = record.id = uuid(options.random)
       // Who runs a command is known before it ends, or is cut off.
@@ -160,6 +159,14 @@ interface RequestRecord {
   /** Milliseconds since the epoch, and of the monotonic clock. */
   received: number
   began: number
+}
+
+/** All but what the audit line and the metrics tell. */
+function forgetAsked(record: RequestRecord): void {
+  if (record.info) record.info = { ...record.info, query: noQuery }
+  const { method, url, headers } = record.request
+  const program = headers['user-agent']
+  record.request = { method, url, headers: program === undefined ? {} : { 'user-agent': program } }
 }
 
 function begin(request: ApiRequest, peer: Peer, clock: Clock): RequestRecord {

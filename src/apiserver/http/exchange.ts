@@ -12,6 +12,8 @@ import type { TLSSocket } from 'node:tls'
 
 /** Where an answer is written to. */
 export interface Answering {
+  /** Of HTTP. */
+  readonly version: 1 | 2
   /** Sends them at once where `more` comes later than now. */
   writeHead(status: number, headers: Readonly<Record<string, string>>, more: boolean): void
   /** False: wait for `drain` before the next. */
@@ -33,7 +35,6 @@ export interface Exchange {
   headers: IncomingHttpHeaders & Http2Headers
   /** Names and values in turn, as the client sent them. */
   rawHeaders: readonly string[]
-  version: 1 | 2
   body: Readable
   /** False: nothing is to be read. */
   hasBody: boolean
@@ -50,7 +51,6 @@ export function messageExchange(message: IncomingMessage, response: ServerRespon
     url,
     headers,
     rawHeaders,
-    version: 1,
     body: message,
     hasBody: 'content-length' in headers || 'transfer-encoding' in headers,
     connection: message.socket as TLSSocket,
@@ -61,6 +61,7 @@ export function messageExchange(message: IncomingMessage, response: ServerRespon
 /** What HTTP/1.1 is answered by. */
 export function responseAnswer(response: ServerResponse): Answering {
   return {
+    version: 1,
     writeHead(status, headers, more) {
       response.writeHead(status, headers)
       // It would wait for the first chunk.
@@ -86,7 +87,6 @@ export function streamExchange(
     url: headers[':path'] ?? '',
     headers,
     rawHeaders,
-    version: 2,
     body: stream,
     hasBody: !stream.endAfterHeaders,
     connection: session,
@@ -95,6 +95,7 @@ export function streamExchange(
 }
 
 class StreamAnswer implements Answering {
+  readonly version = 2
   readonly #stream: ServerHttp2Stream
 
   constructor(stream: ServerHttp2Stream) {
@@ -122,7 +123,7 @@ class StreamAnswer implements Answering {
   }
 
   onClose(run: () => void): void {
-    this.#stream.once('close', run)
+    this.#stream.on('close', run)
   }
 
   destroy(): void {

@@ -9,7 +9,7 @@ import { defaultLimits } from '../call.ts'
 import { statusResponse, tooManyRequests } from '../response.ts'
 import { apiError } from '../wire/api-error.ts'
 import type { BodyBudget } from './body-budget.ts'
-import type { Exchange } from './exchange.ts'
+import type { Answering, Exchange } from './exchange.ts'
 import { impersonationValues } from './impersonation-values.ts'
 import type { OpenConnections } from './open-connections.ts'
 import { type BodyRefusal, readRequestBody } from './request-body.ts'
@@ -31,37 +31,60 @@ export const BODY_TIMEOUT = 60_000
 const left = new Error('the client has left')
 
 const noBody = new Uint8Array()
-const nothing = () => {}
+
+/** What is left of a request while its answer is sent: there are thousands of watches, each for hours. */
+interface Sending {
+  to: Answering
+  gone: AbortController
+  /** Nobody waits any more for who has its answer. */
+  answered: boolean
+}
 
 /** Rejects when the answer could not be sent. */
-export async function handleExchange(handling: Handling, exchange: Exchange, peer: Peer): Promise<void> {
-  const { clock, budget, connections } = handling
-  const { answer: to, version, connection } = exchange
-  const gone = new AbortController()
-  let answered = false
-  to.onClose(() => {
-    // Nobody waits any more for who has its answer.
-    if (!answered) gone.abort(left)
+export function handleExchange(handling: Handling, exchange: Exchange, peer: Peer): Promise<void> {
+  const sending: Sending = { to: exchange.answer, gone: new AbortController(), answered: false }
+  sending.to.onClose(() => {
+    if (!sending.answered) sending.gone.abort(left)
   })
-  let giveBack = nothing
-  let streamed = nothing
+  return ask(handling, exchange, sending, peer).then(
+    answer => answer && send(handling, answer, sending, peer),
+  )
+}
+
+/** The answer; undefined when nobody waits for it any more. A body counts against the budget until then. */
+async function ask(
+  handling: Handling,
+  exchange: Exchange,
+  { gone }: Sending,
+  peer: Peer,
+): Promise<ApiResponse | undefined> {
+  const { clock, budget, bodyBytes = defaultLimits.bodyBytes } = handling
+  if (!exchange.hasBody) return answerTo(handling, exchange, noBody, gone.signal, peer)
+  const share = budget.share(exchange.connection)
   try {
-    let body: Uint8Array | BodyRefusal = noBody
-    if (exchange.hasBody) {
-      const share = budget.share(connection)
-      giveBack = share.giveBack
-      body = await readInTime(clock, handling.bodyBytes ?? defaultLimits.bodyBytes, exchange, share, gone)
-    }
-    if (gone.signal.aborted) return
-    const answer = await answerTo(handling, exchange, body, gone.signal, peer)
-    if (version === 1 && connections.isRetired(peer)) answer.headers.connection = 'close'
-    if (answer.body instanceof Uint8Array) answered = true
-    else streamed = connections.streaming(peer)
-    await respond(to, answer, gone.signal, clock)
-    answered = true
+    const body = await readInTime(clock, bodyBytes, exchange, share, gone)
+    if (gone.signal.aborted) return undefined
+    return await answerTo(handling, exchange, body, gone.signal, peer)
   } finally {
-    streamed()
-    giveBack()
+    share.giveBack()
+  }
+}
+
+async function send(
+  { clock, connections }: Handling,
+  answer: ApiResponse,
+  sending: Sending,
+  peer: Peer,
+): Promise<void> {
+  const { to, gone } = sending
+  if (to.version === 1 && connections.isRetired(peer)) answer.headers.connection = 'close'
+  sending.answered = answer.body instanceof Uint8Array
+  const streamed = sending.answered ? undefined : connections.streaming(peer)
+  try {
+    await respond(to, answer, gone.signal, clock)
+    sending.answered = true
+  } finally {
+    streamed?.()
   }
 }
 
@@ -94,7 +117,7 @@ async function answerTo(
       ? tooManyRequests(defaultLimits.fairness.retryAfterSeconds)
       : statusResponse(apiError.requestTooLarge(bodyBytes).status)
   // The rest of a body that was refused is not read, so an HTTP/1.1 connection cannot be used again.
-  if (exchange.version === 1) refusal.headers.connection = 'close'
+  if (exchange.answer.version === 1) refusal.headers.connection = 'close'
   return refusal
 }
 

@@ -100,6 +100,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   }
 }
 
+const nothing = () => {}
+
 function takeRequests(
   server: Http2SecureServer,
   options: ServeOptions,
@@ -107,24 +109,25 @@ function takeRequests(
   peerFor: (connection: Exchange['connection']) => Peer,
 ): void {
   const handling = { ...options, budget: new BodyBudget(options.bodyBudget), connections }
-  const answer = (exchange: Exchange) => {
+  const take = (exchange: Exchange) => {
+    const { answer, url } = exchange
     handleExchange(handling, exchange, peerFor(exchange.connection)).catch((error: unknown) => {
-      options.log.error('an answer could not be sent', { url: exchange.url, error: String(error) })
-      exchange.answer.destroy()
+      options.log.error('an answer could not be sent', { url, error: String(error) })
+      answer.destroy()
     })
   }
   // HTTP/1.1 alone: what node:http2 adds here for HTTP/2 is taken away again.
   server.on('request', (request, response) => {
-    answer(messageExchange(request as unknown as IncomingMessage, response as unknown as ServerResponse))
+    take(messageExchange(request as unknown as IncomingMessage, response as unknown as ServerResponse))
   })
   server.removeAllListeners('stream')
   server.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, ...rest: unknown[]) => {
     const rawHeaders = rest[1] as string[]
     // Its end is told by `close`, whatever the reason.
-    stream.on('error', () => {})
+    stream.on('error', nothing)
     if (headers[':method'] === 'CONNECT') return stream.respond({ ':status': 405 }, { endStream: true })
     if (headers.expect === '100-continue') stream.additionalHeaders({ ':status': 100 })
-    if (stream.session) answer(streamExchange(stream, stream.session, headers, rawHeaders))
+    if (stream.session) take(streamExchange(stream, stream.session, headers, rawHeaders))
   })
   // node:http's option, which node:http2 does not hand on: only these requests are upgrades.
   Object.assign(server, { shouldUpgradeCallback: mayUpgrade })

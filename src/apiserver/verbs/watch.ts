@@ -129,7 +129,8 @@ function endInTime<Part, Chunk>(
   const { signal } = request
   const bookmark = options.bookmarks ? bookmarks(core, feed, words) : undefined
   const stopBookmarks = bookmark && core.bookmarks.add(bookmark)
-  const seconds = options.timeoutSeconds ?? core.limits.watchSeconds * (1 + core.random.float())
+  // Whole ones: Node keeps a list for each length of a timer.
+  const seconds = options.timeoutSeconds ?? Math.ceil(core.limits.watchSeconds * (1 + core.random.float()))
   const timer = core.clock.after(seconds * 1000, () => {
     // A last one, so that the client resumes where this watch ends.
     bookmark?.()
