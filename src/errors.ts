@@ -198,6 +198,12 @@ const kinds = {
     meaning:
       'An order to the control plane of this node is not obeyed; the sentence says why. Nothing was changed.',
   },
+  NOT_LEADING: { meaning: 'Another controller leads; this one does nothing until it leads itself.' },
+  LOCKED_OUT: {
+    meaning:
+      'An order of a CA rollover is not carried out, because the controller would lose its own way to the API; give it the kubeconfig that the sentence asks for.',
+    exit: 1,
+  },
   HOOK_FAILED: {
     meaning:
       'A command of the file of --rollover failed; the sentence names it and tells the end of what it wrote. Put it right, then `rollcall ca resume`.',

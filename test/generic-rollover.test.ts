@@ -74,6 +74,7 @@ test('the CAs of an API server that is not ours are changed by hooks: killed ami
   await judgeClientsByHand('client-2')
   await phase('client-2', 'Done')
   assert.deepEqual(issuers(text('client-ca.crt')), ['CN=rollcall-client-ca-2'])
+  assert.deepEqual(issuers(await rootCa()), ['CN=kubernetes'], 'who was started amid it publishes what stood')
   assert.deepEqual(
     issuers(text('node/pki/kubelet-client-current.pem')),
     ['CN=rollcall-client-ca-2'],
@@ -313,6 +314,12 @@ function leafOf(user: string): string {
   return issuers(pem)[0] ?? ''
 }
 
+async function rootCa(): Promise<string> {
+  const target = { namespace: 'default', name: 'kube-root-ca.crt' }
+  const { data } = await ask(client => client.get<ConfigMap>(resources.configMaps, target))
+  return data?.['ca.crt'] ?? ''
+}
+
 /** What every place says that somebody takes trust from, one after the other. */
 async function everyPlace(): Promise<string> {
   type Bundle = KubeObject & { spec: { trustBundle: string } }
@@ -322,9 +329,7 @@ async function everyPlace(): Promise<string> {
       client
         .get<ConfigMap>(resources.configMaps, { namespace: 'default', name: 'monitoring-ca' })
         .then(({ data }) => data?.['ca.crt']),
-      client
-        .get<ConfigMap>(resources.configMaps, { namespace: 'default', name: 'kube-root-ca.crt' })
-        .then(({ data }) => data?.['ca.crt']),
+      rootCa(),
       client
         .get<Secret>(resources.secrets, { namespace: 'kube-system', name: 'join-data' })
         .then(({ data }) => Buffer.from(data?.['ca.crt'] ?? '', 'base64').toString()),

@@ -16,6 +16,7 @@ export interface RootCaPublisherOptions {
 }
 
 export interface RootCertificates {
+  /** Empty: not known yet, and nothing is written. */
   current(): string
   /** Calls `run` when it has changed. Returns how to end that. */
   onChange(run: () => void): () => void
@@ -47,7 +48,10 @@ export function startRootCaPublisher(options: RootCaPublisherOptions): { stop():
     const namespace = namespaces.get(name)
     if (signal.aborted || !namespace || (namespace.status?.phase ?? 'Active') !== 'Active') return undefined
     const current = configMaps.get(`${name}/${rootCaName}`)
-    const wanted = publishedRootCa(name, source.current(), current)
+    const certificates = source.current()
+    // Not known yet: what stands is better than nothing, by which nobody trusts anybody.
+    if (certificates === '') return undefined
+    const wanted = publishedRootCa(name, certificates, current)
     if (!wanted) return undefined
     try {
       if (current) await client.update(resources.configMaps, wanted, { signal })

@@ -1,10 +1,11 @@
 /** Carries a rotation out on a cluster that is not ours: by its API, by hooks of its operator, by handshakes. */
-import { isStatus } from '../../kube/client.ts'
+import { RollcallError } from '../../errors.ts'
 import type { ControllerAdapter } from '../../rollover/controller.ts'
 import type { Order } from '../../rollover/effects/effect.ts'
 import type { ConsumerFacts } from '../../rollover/observations.ts'
 import type { Plan } from '../../rollover/plan.ts'
 import type { NodeOrder } from '../../trust/node-orders.ts'
+import { rootCaName } from '../../trust/root-ca.ts'
 import type { CaStore } from '../rollover/ca-store.ts'
 import { OrderBook } from '../rollover/order-book.ts'
 import { holdCeremony } from '../rollover/signed-bundles.ts'
@@ -17,9 +18,11 @@ import { bundleFile, type HandedFiles } from './handed-files.ts'
 import { renewKubeconfig } from './kubeconfig-leaf.ts'
 import { NodeDials } from './node-dials.ts'
 import { type Fence, OrderHooks } from './order-hooks.ts'
+import { whyBlind, whyShutOut } from './own-way-in.ts'
 import type { ManagedRole } from './rollover-file.ts'
 import { allShowByName, presentChain, type ServerParts, trustClients } from './server-orders.ts'
-import { type SinkDoors, sinkOf, standardSinks } from './sinks.ts'
+import { notePublication, publishInSink, type SinkOrders } from './sink-orders.ts'
+import { readOnce, type SinkDoors, sinkOf, standardSinks } from './sinks.ts'
 import { emptySnapshot, type Snapshot, takeSnapshot } from './snapshot.ts'
 
 /** Milliseconds between two attempts at a proof by the same agent. */
@@ -56,8 +59,12 @@ export class GenericAdapter implements ControllerAdapter {
   async gather(plan: Plan): Promise<Facts> {
     await this.#look()
     const leader = await leaderNow(this.#control)
+    if (leader.token === 0)
+      throw new RollcallError('NOT_LEADING', 'another controller leads: nothing is decided here')
+    this.#publishRootCa()
     const facts = await gatherFacts(plan, leader, this.#parts())
-    await this.#notePublication(facts, leader.token, plan.sequence)
+    if (this.#role === 'apiserver-serving')
+      await notePublication(facts, { token: leader.token, sequence: plan.sequence }, this.#sinkOrders())
     this.#hooks.awaited.clear()
     this.#shown.clear()
     this.#consumers = facts.consumers
@@ -93,12 +100,13 @@ export class GenericAdapter implements ControllerAdapter {
       case 'cross-sign':
         return this.#cas.crossSign(role, effect.subject, effect.issuer)
       case 'publish-bundle':
-        return this.#publish(effect.sink, effect.generation, order)
+        return publishInSink(effect.sink, effect.generation, order, this.#sinkOrders())
       case 'load-bundle':
         return this.#tell(effect.consumer, { kind: 'load-bundle', generation: effect.generation })
       case 'restart':
         return this.#tell(effect.consumer, { kind: 'restart-kubelet', notBefore: effect.notBefore })
       case 'present':
+        this.#hooks.guard(whyBlind(this.#control.connection.trusts(), this.#cas, effect))
         return presentChain(effect, order, this.#serverParts())
       case 'client-trust':
         return this.#clientTrust(effect, order)
@@ -200,43 +208,14 @@ export class GenericAdapter implements ControllerAdapter {
     return this.#control.trust.change(this.#role, { token: fence.token, sequence: fence.sequence }, change)
   }
 
-  async #publish(id: string, generation: number, order: Fence): Promise<void> {
-    const { clock, trust, file } = this.#control
-    const sink = this.#sinks.find(one => one.id === id)
-    const pem = bundlesOf(this.#parts()).get(generation)?.pem
-    if (!sink || pem === undefined) return
-    if (this.#role === 'apiserver-serving' && file.publishRootCa) trust.publish(pem)
-    const stands = await sink.read().then(
-      copies => copies.every(copy => copy === pem),
-      () => false, // what cannot be read is written anew
-    )
-    if (this.#state().sinks[id] !== generation || !stands)
-      await this.#change(order, ({ sinks, writtenAt, restarted: { [id]: _, ...restarted }, bundle }) => ({
-        sinks: { ...sinks, [id]: generation },
-        writtenAt: { ...writtenAt, [id]: clock.now() },
-        restarted,
-        bundle: Math.max(bundle, generation),
-      }))
-    if (!stands) await sink.write(pem)
-    await this.#restartReader(id, generation, order)
-  }
-
-  /** Who reads the file once: the hook starts it anew. What waits for a human, the place itself says. */
-  async #restartReader(id: string, generation: number, order: Fence): Promise<void> {
-    const entry = this.#control.file.sinks.find(({ name }) => name === id)
-    if (!entry || !('restart' in entry) || entry.restart === undefined || entry.restart === 'wait') return
-    if ((this.#state().restarted[id] ?? 1) >= generation) return
-    const variables = { ROLLCALL_SINK: id, ROLLCALL_FILE: entry.path }
-    await this.#hooks.run(`hook restart of ${id}`, entry.restart, variables, order)
-    await this.#change(order, ({ restarted }) => ({ restarted: { ...restarted, [id]: generation } }))
-  }
-
   async #clientTrust(
     { server, generation }: Extract<Order['effect'], { kind: 'client-trust' }>,
     order: Fence,
   ): Promise<void> {
     const pem = bundlesOf(this.#parts()).get(generation)?.pem
     if (pem === undefined) return
+    const { connection } = this.#control
+    this.#hooks.guard(whyShutOut(connection.presents(), pem))
     if (this.#state().judgesBy[server] !== generation)
       await this.#change(order, ({ judgesBy }) => ({ judgesBy: { ...judgesBy, [server]: generation } }))
     await trustClients({ server, generation, pem }, order, this.#serverParts())
@@ -254,6 +233,26 @@ export class GenericAdapter implements ControllerAdapter {
     const shown = this.#shown.get(authority) ?? allShowByName(authority, order, this.#serverParts())
     this.#shown.set(authority, shown)
     if (await shown) this.#book.add(node, { kind, authority, attempt })
+  }
+
+  #sinkOrders(): SinkOrders {
+    return {
+      ...this.#control,
+      sinks: this.#sinks,
+      state: () => this.#state(),
+      change: (fence, change) => this.#change(fence, change),
+      hooks: this.#hooks,
+      pem: generation => bundlesOf(this.#parts()).get(generation)?.pem,
+    }
+  }
+
+  /** Level, not edge: who has begun to lead amid a rotation publishes what was ordered before. */
+  #publishRootCa(): void {
+    const { file, trust } = this.#control
+    if (this.#role !== 'apiserver-serving' || !file.publishRootCa) return
+    const { sinks, bundle } = this.#state()
+    const pem = bundlesOf(this.#parts()).get(sinks[rootCaName] ?? bundle)?.pem
+    if (pem !== undefined) trust.publish(pem)
   }
 
   #serverParts(): ServerParts {
@@ -280,34 +279,6 @@ export class GenericAdapter implements ControllerAdapter {
   #tell(consumer: string, order: NodeOrder): void {
     const node = nodeOf(consumer)
     if (node !== undefined) this.#book.add(node, order)
-  }
-
-  /** From when on a pod that is started mounts the bundle: as soon as every place that pods mount was read back with it. */
-  async #notePublication({ sinks, now }: Facts, token: number, sequence: number): Promise<void> {
-    if (this.#role !== 'apiserver-serving') return
-    const { bundle, publishedAt } = this.#state()
-    const published = sinks.filter(({ seed }) => !seed).every(({ generation }) => generation >= bundle)
-    if (published === (publishedAt !== undefined)) return
-    const at = published ? now : undefined
-    await this.#change({ token, sequence }, () => ({ publishedAt: at })).catch(error => {
-      // Who wrote in between is read at the next turn.
-      if (!isStatus(error, 'Conflict')) throw error
-    })
-  }
-}
-
-function readOnce(sink: TrustSink): TrustSink {
-  let known: Promise<readonly string[]> | undefined
-  return {
-    ...sink,
-    read() {
-      known ??= sink.read()
-      return known
-    },
-    write(pem) {
-      known = undefined
-      return sink.write(pem)
-    },
   }
 }
 

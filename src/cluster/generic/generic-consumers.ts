@@ -8,11 +8,9 @@ import { decodeTrustReport, type ReportedTrust, trustReportAnnotation } from '..
 import { parseCertificatesPem } from '../../x509/certificate.ts'
 import type { KnownBundle } from '../rollover/signed-bundles.ts'
 import { type FactParts, tokenSecretsIn } from './generic-facts.ts'
+import { controllerId } from './own-way-in.ts'
 
 type Bundles = ReadonlyMap<number, KnownBundle>
-
-/** Id of this controller as a consumer: the first that has to pass (P8). */
-export const controllerId = 'controller'
 
 export async function consumersOf(
   plan: Plan,

@@ -8,9 +8,10 @@ import { decodeTrustReport, trustReportAnnotation } from '../../trust/trust-repo
 import { parseCertificatesPem } from '../../x509/certificate.ts'
 import { sha256Hex } from '../../x509/fingerprint.ts'
 import { leafHolders, roleOfSigner } from '../rollover/leaf-holders.ts'
-import { controllerId, isOfAgent } from './generic-consumers.ts'
+import { isOfAgent } from './generic-consumers.ts'
 import type { FactParts } from './generic-facts.ts'
 import { clientCertificateIn } from './kubeconfig-text.ts'
+import { controllerId } from './own-way-in.ts'
 import { textAt } from './sinks.ts'
 
 /** Milliseconds: C-35, signers date a leaf so long before they made it. */
@@ -68,18 +69,21 @@ function isAlive(node: string, { notBefore }: Leaf, { snapshot }: FactParts): bo
   return (Date.parse(lease?.spec?.renewTime ?? '') || 0) > notBefore + backdate
 }
 
-/** No server of somebody else tells which certificate it was shown: until a node had a new one it used the old one. */
+/** No server of somebody else tells which certificate it was shown: until a node had a new one it used the other CA's. */
 function lastUses(
-  { from }: Plan,
+  { from, to }: Plan,
   newest: ReadonlyMap<string, Leaf>,
   generationOf: (fingerprint: string) => number | undefined,
 ): LeafFacts['lastUsed'] {
-  const uses = new Map<string, number>()
+  const uses = new Map<number, Map<string, number>>()
   for (const [node, { issuerFingerprint, notBefore }] of newest) {
     const authority = generationOf(issuerFingerprint)
-    if (authority !== undefined && authority !== from) uses.set(`kubelet/${node}`, notBefore + backdate)
+    const other = authority === to ? from : authority === from ? to : undefined
+    if (other === undefined) continue
+    const known = uses.get(other) ?? new Map<string, number>()
+    uses.set(other, known.set(`kubelet/${node}`, notBefore + backdate))
   }
-  return uses.size === 0 ? new Map() : new Map([[from, uses]])
+  return uses
 }
 
 function newestByNode(leaves: readonly Leaf[]): Map<string, Leaf> {

@@ -1,8 +1,11 @@
 /** Commands of the operator, as orders of a rotation run them: each again until it is done, and not for ever. */
+
+import { RollcallError } from '../../errors.ts'
 import type { Order } from '../../rollover/effects/effect.ts'
 import type { GenericControl } from './generic-control.ts'
 import type { GenericState } from './generic-state.ts'
 import { type HookCommand, runHook } from './hook.ts'
+import { controllerId } from './own-way-in.ts'
 import type { ManagedRole, ServerHookName } from './rollover-file.ts'
 
 export type Fence = Pick<Order, 'token' | 'sequence'>
@@ -18,6 +21,13 @@ export class OrderHooks {
   constructor(control: GenericControl, role: ManagedRole) {
     this.#control = control
     this.#role = role
+  }
+
+  /** P8: an order by which this controller would lose its own way in is not carried out; people are told what to do first. */
+  guard(problem: string | undefined): void {
+    if (problem === undefined) return
+    this.awaited.set(controllerId, problem)
+    throw new RollcallError('LOCKED_OUT', `this controller would be locked out: ${problem}`)
   }
 
   /** What is done to one API server. `byHand` is what a human is told who does it himself. */

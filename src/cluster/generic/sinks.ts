@@ -7,6 +7,7 @@ import type { Disk } from '../../ports.ts'
 import { publishTrustBundle, storedTrustBundle } from '../../trust/cluster-trust-bundle.ts'
 import { rootCaName } from '../../trust/root-ca.ts'
 import { authoritiesInTokens, publishInTokens } from '../../trust/token-secrets.ts'
+import { replaceClientCas } from '../extension-authentication.ts'
 import type { TrustSink } from '../rollover/trust-sinks.ts'
 import type { HookCommand } from './hook.ts'
 import { authoritiesIn, withAuthorities } from './kubeconfig-text.ts'
@@ -75,8 +76,11 @@ export function standardSinks({ client, now, publishRootCa }: SinkDoors): TrustS
         const pem = configMap('extension-apiserver-authentication', 'kube-system')?.data?.['client-ca-file']
         return pem === undefined ? [] : [pem]
       },
-      // Each API server writes what it judges by.
-      write: async () => {},
+      // API servers add what they judge by, and drop nothing before it ends: what was dropped goes from here.
+      async write(pem) {
+        if (configMap('extension-apiserver-authentication', 'kube-system'))
+          await replaceClientCas(client, pem)
+      },
     },
   ]
 }
@@ -195,5 +199,21 @@ async function orNothing<T>(asked: Promise<T>): Promise<T | undefined> {
   } catch (error) {
     if (isStatus(error, 'NotFound')) return undefined
     throw error
+  }
+}
+
+/** The same place, read once until it is written: it may be asked for at each of several gates, and by a command. */
+export function readOnce(sink: TrustSink): TrustSink {
+  let known: Promise<readonly string[]> | undefined
+  return {
+    ...sink,
+    read() {
+      known ??= sink.read()
+      return known
+    },
+    write(pem) {
+      known = undefined
+      return sink.write(pem)
+    },
   }
 }
