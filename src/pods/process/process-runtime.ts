@@ -4,7 +4,7 @@ import type { NodeFacts } from '../environment.ts'
 import { podKey, revisionOf, type StaticPod } from '../pod.ts'
 import type { ContainerRecord, ContainerStreams, ExecOrder, Runtime, StartOrder } from '../runtime.ts'
 import { LogRotation } from '../state/log-rotation.ts'
-import { podFolder, volumeFolder } from '../state/pod-folder.ts'
+import { podFolder } from '../state/pod-folder.ts'
 import { isRunning } from '../state/process-identity.ts'
 import { removeLog } from '../state/remove-log.ts'
 import { removeTree } from '../state/remove-tree.ts'
@@ -12,11 +12,11 @@ import { openStateFolder } from '../state/state-folder.ts'
 import { AdoptedRuns } from './adopted-runs.ts'
 import { followOutput } from './container-output.ts'
 import { openNodePort } from './open-port.ts'
+import { factsOf, prepareRun } from './prepare-run.ts'
 import { processCommand } from './process-command.ts'
 import { processRefusals } from './process-rules.ts'
 import { openCommand } from './process-streams.ts'
-import { currentRun, type RunFacts, readPods, runFolder, type StoredRun } from './run-folder.ts'
-import { shimOrder } from './shim.ts'
+import { currentRun, type RunFacts, readPods, type StoredRun, writeWhole } from './run-folder.ts'
 
 export interface ProcessRuntimeOptions {
   /** Belongs to this runtime alone; created with mode 0700. */
@@ -116,31 +116,13 @@ export class ProcessRuntime implements Runtime {
   async start(order: StartOrder): Promise<void> {
     const { spawn, disk, clock, node } = this.#options
     const facts = factsOf(order, clock.now())
-    const parent = podFolder(this.#root, order.pod)
-    const folder = runFolder(parent, facts)
-    // Left by an agent that died before the shim began: it finds no folder and ends.
-    await removeTree(folder, disk)
-    await disk.makeDirectory(folder, 0o700)
-    await this.#storePod(order.pod, parent)
-    await writeWhole(`${folder}/run.json`, JSON.stringify(facts), disk)
-    const { prefix, command, environment, directory } = processCommand(order.pod, order.container, {
-      ...node(),
-      agentUser: spawn.user,
-      volumesRoot: this.#volumes,
-    })
-    for (const { name, emptyDir } of order.pod.spec.volumes ?? []) {
-      if (emptyDir) await disk.makeDirectory(volumeFolder(this.#volumes, order.pod, name), 0o700)
-    }
-    const started = {
-      ...shimOrder(folder, [...prefix, ...command]),
-      environment,
-      directory,
-      output: `${folder}.log`,
-    }
+    const place = { root: this.#root, volumes: this.#volumes, node: node(), agentUser: spawn.user, disk }
+    await this.#storePod(order.pod)
+    const { folder, shim } = await prepareRun(order, facts, place)
     this.#children.add(facts.id)
     let ended: Promise<void>
     try {
-      ended = (await spawn.start(started)).ended
+      ended = (await spawn.start(shim)).ended
     } catch (error) {
       await disk.write(`${folder}/exit`, `127\n${error instanceof Error ? error.message : error}\n`, {
         mode: 0o600,
@@ -238,9 +220,11 @@ export class ProcessRuntime implements Runtime {
     await this.#rotation.stop()
   }
 
-  async #storePod(pod: StaticPod, folder: string): Promise<void> {
+  async #storePod(pod: StaticPod): Promise<void> {
     const known = this.#pods.get(pod.metadata.uid)
     if (known && revisionOf(known) === revisionOf(pod)) return
+    const folder = podFolder(this.#root, pod)
+    await this.#options.disk.makeDirectory(folder, 0o700)
     await writeWhole(`${folder}/pod.json`, JSON.stringify(pod), this.#options.disk)
     this.#pods.set(pod.metadata.uid, pod)
   }
@@ -300,28 +284,7 @@ export class ProcessRuntime implements Runtime {
   }
 }
 
-function factsOf({ pod, container, init, attempt, crashes }: StartOrder, now: number): RunFacts {
-  const { uid } = pod.metadata
-  return {
-    id: `process://${uid}/${container.name}/${attempt}`,
-    podKey: podKey(pod),
-    podUid: uid,
-    revision: revisionOf(pod),
-    container: container.name,
-    init,
-    attempt,
-    crashes,
-    startedAt: now,
-  }
-}
-
 function factsOfRecord(record: ContainerRecord): RunFacts {
   const { state: _, finishedAt: __, exitCode: ___, reason: ____, message: _____, ...facts } = record
   return facts
-}
-
-/** Never half a file, whatever happens. */
-async function writeWhole(path: string, text: string, disk: Disk): Promise<void> {
-  await disk.write(`${path}.new`, text, { mode: 0o600 })
-  await disk.rename(`${path}.new`, path)
 }

@@ -105,3 +105,9 @@ async function modifiedAt(path: string, disk: Disk): Promise<number | undefined>
     throw error
   }
 }
+
+/** Never half a file, whatever happens. */
+export async function writeWhole(path: string, text: string, disk: Disk): Promise<void> {
+  await disk.write(`${path}.new`, text, { mode: 0o600 })
+  await disk.rename(`${path}.new`, path)
+}
