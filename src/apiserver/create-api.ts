@@ -175,12 +175,13 @@ function begin(request: ApiRequest, peer: Peer, clock: Clock): RequestRecord {
 
 function end(record: RequestRecord, { audit, metrics, clock }: ApiOptions): void {
   record.release?.()
-  const { request, peer, info, identity, began } = record
+  const { request, peer, info, identity, code, received, began } = record
   metrics?.answered({
-    ...record,
     method: request.method,
     info,
     identity,
+    code,
+    received,
     certificate: peer.certificates?.[0],
     seconds: (clock.monotonic() - began) / 1000,
   })
@@ -188,15 +189,10 @@ function end(record: RequestRecord, { audit, metrics, clock }: ApiOptions): void
 }
 
 function lineOf(record: RequestRecord, clock: Clock, stage?: 'ResponseStarted'): string {
-  const { request, info, identity, status } = record
-  return auditLine({
-    ...record,
-    ...(stage && { stage }),
-    info: info ?? { path: request.url, query: new URLSearchParams(), verb: '' },
-    identity,
-    status,
-    completed: clock.now(),
-  })
+  const { id, request, peer, identity, code, status, received } = record
+  const info = record.info ?? { path: request.url, query: noQuery, verb: '' }
+  const completed = clock.now()
+  return auditLine({ id, stage, request, peer, info, identity, code, status, received, completed })
 }
 
 /** Who is it, is it its turn, may it, do it: Kubernetes' order. Throws what response.ts makes a Status of. */

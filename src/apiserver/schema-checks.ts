@@ -1,13 +1,15 @@
 import type { StructuralSchema } from '../kube/rollcall/kind.ts'
 import type { KubeObject, ResourceRef } from '../kube/types.ts'
 import { pruneUnknownFields, structuralUnknownFields } from './custom/unknown-fields.ts'
-import { dropEmptyFields, dropUnknownFields, unknownFields, wrongType } from './wire/openapi/check.ts'
+import { dropEmptyFields, dropUnknownFields, fits, unknownFields, wrongType } from './wire/openapi/check.ts'
 
 /** A kind whose fields openapi/types tells, or a custom resource's own schema. */
 export type CheckedKind = Pick<ResourceRef, 'kind'> & { structural?: StructuralSchema }
 
 /** What is known of the fields of each kind. */
 export interface SchemaChecks {
+  /** True: the other checks would find nothing, and nothing to drop. Absent, or false: they have to be asked. */
+  fits?(kind: CheckedKind, object: KubeObject): boolean
   /** Why the object cannot be one of the kind, in the words of Go's JSON decoder. */
   wrongType(kind: CheckedKind, object: KubeObject): string | undefined
   /** Paths of fields that the kind does not have. */
@@ -28,6 +30,7 @@ const anyKind = { kind: 'Namespace' }
 
 /** The kinds of Kubernetes and Rollcall that are served. */
 export const servedSchemas: SchemaChecks = {
+  fits: (kind, object) => !kind.structural && fits(kind, object),
   wrongType: (kind, object) =>
     kind.structural ? wrongType(anyKind, metadataAlone(object)) : wrongType(kind, object),
   unknownFields: (kind, object) =>

@@ -48,6 +48,7 @@ export function checkFields(
     schemas.dropEmptyFields(resource, object)
     return []
   }
+  if (duplicates.length === 0 && schemas.fits?.(resource, object)) return []
   const wrong = schemas.wrongType(resource, object)
   if (wrong !== undefined) throw refuse(wrong)
   const unknown = schemas.unknownFields(resource, object)

@@ -10,7 +10,7 @@ export type AuditSink = (line: string) => void
 export interface AuditFacts {
   id: string
   /** Absent: ResponseComplete. */
-  stage?: 'ResponseStarted'
+  stage?: 'ResponseStarted' | undefined
   request: ApiRequest
   peer: Peer
   info: RequestInfo
@@ -32,39 +32,46 @@ function microTime(time: number): string {
   return lastTime.text
 }
 
-const userOf = ({ username, uid, groups, extra }: UserInfo) => ({
-  username,
-  ...(uid && { uid }),
-  ...(groups.length > 0 && { groups }),
-  ...(extra && { extra }),
-})
+const quoted = (text: string) => JSON.stringify(text)
+
+function userJson({ username, uid, groups, extra }: UserInfo): string {
+  return JSON.stringify({
+    username,
+    ...(uid && { uid }),
+    ...(groups.length > 0 && { groups }),
+    ...(extra && { extra }),
+  })
+}
+
+const users = new WeakMap<UserInfo, string>()
+
+/** A credential gives the same object with each request. */
+function userOf(user: UserInfo): string {
+  let json = users.get(user)
+  if (json === undefined) {
+    json = userJson(user)
+    users.set(user, json)
+  }
+  return json
+}
 
 /** The line of an audit.k8s.io/v1 Event: when the answer is complete, or begins and will go on for long. */
 export function auditLine(facts: AuditFacts): string {
-  const { request, info, identity, status, peer } = facts
+  const { id, stage = 'ResponseComplete', request, info, identity, status, peer, code } = facts
   const real = identity?.impersonatedBy ?? identity?.user
-  const event = {
-    kind: 'Event',
-    apiVersion: 'audit.k8s.io/v1',
-    level: 'Metadata',
-    auditID: facts.id,
-    stage: facts.stage ?? 'ResponseComplete',
-    requestURI: request.url,
-    verb: info.verb,
-    user: real ? userOf(real) : {},
-    ...(identity?.impersonatedBy && { impersonatedUser: userOf(identity.user) }),
-    sourceIPs: [peer.remoteAddress],
-    ...(request.headers['user-agent'] && { userAgent: request.headers['user-agent'] }),
-    ...(info.resource && { objectRef: objectRef(info.resource) }),
-    responseStatus: {
-      metadata: {},
-      ...(status && { status: status.status, message: status.message, reason: status.reason }),
-      code: facts.code,
-    },
-    requestReceivedTimestamp: microTime(facts.received),
-    stageTimestamp: microTime(facts.completed),
-  }
-  return `${JSON.stringify(event)}\n`
+  const program = request.headers['user-agent']
+  const ending = status && { status: status.status, message: status.message, reason: status.reason }
+  // Written by hand: there is one for each request, and most of it is the same.
+  return (
+    `{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"Metadata","auditID":"${id}","stage":"${stage}"` +
+    `,"requestURI":${quoted(request.url)},"verb":${quoted(info.verb)},"user":${real ? userOf(real) : '{}'}` +
+    (identity?.impersonatedBy ? `,"impersonatedUser":${userOf(identity.user)}` : '') +
+    `,"sourceIPs":[${quoted(peer.remoteAddress)}]` +
+    (program ? `,"userAgent":${quoted(program)}` : '') +
+    (info.resource ? `,"objectRef":${JSON.stringify(objectRef(info.resource))}` : '') +
+    `,"responseStatus":${JSON.stringify({ metadata: {}, ...ending, code })}` +
+    `,"requestReceivedTimestamp":"${microTime(facts.received)}","stageTimestamp":"${microTime(facts.completed)}"}\n`
+  )
 }
 
 function objectRef({

@@ -1,5 +1,5 @@
 /** The metrics of the API with the names, labels and buckets that kube-apiserver gives them. */
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import { Counter, Gauge, type Registry } from 'prom-client'
 import { flowOf } from '../fairness/flow.ts'
 import type { RequestKind } from '../fairness/seats.ts'
 import { indexResources, type ResourceIndex } from '../resource-index.ts'
@@ -10,6 +10,7 @@ import type { AnsweredRequest, ApiMetrics, MetricSources } from './api-metrics.t
 import { certificateExpiration } from './certificate-expiration.ts'
 import { watchCsrDurations } from './csr-durations.ts'
 import { requestLabelNames, requestLabels } from './request-labels.ts'
+import { CounterTally, HistogramTally } from './tallies.ts'
 
 const durationBuckets = [
   0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
@@ -51,18 +52,17 @@ export function createApiMetrics(registry: Registry): ApiMetrics {
 }
 
 function requestMetrics(registry: Registry) {
-  const total = new Counter({
+  const total = new CounterTally({
     name: 'apiserver_request_total',
     help: 'Counter of apiserver requests broken out for each verb, dry run value, group, version, resource, scope, component, and HTTP response code.',
     labelNames: [...requestLabelNames, 'code'],
-    registers: [registry],
+    registry,
   })
-  const duration = new Histogram({
+  const duration = new HistogramTally({
     name: 'apiserver_request_duration_seconds',
     help: 'Response latency distribution in seconds for each verb, dry run value, group, version, resource, subresource, scope and component.',
-    labelNames: requestLabelNames,
     buckets: durationBuckets,
-    registers: [registry],
+    registry,
   })
   let index: ResourceIndex = indexResources([])
   return {
@@ -71,33 +71,34 @@ function requestMetrics(registry: Registry) {
     },
     answered({ info, code, seconds }: AnsweredRequest) {
       const labels = requestLabels(info, index)
-      total.inc({ ...labels, code })
+      const { verb, dry_run, group, version, resource, subresource, scope } = labels
+      const key = `${verb} ${dry_run} ${group}/${version}/${resource}/${subresource} ${scope}`
+      total.count(`${key} ${code}`, () => ({ ...labels, code }))
       // A watch is as long as its client likes.
-      if (labels.verb !== 'WATCH') duration.observe(labels, seconds)
+      if (verb !== 'WATCH') duration.observe(key, () => labels, seconds)
     },
   }
 }
 
 function watchMetrics(registry: Registry) {
-  const labelNames = ['group', 'version', 'resource'] as const
-  const events = new Counter({
+  const events = new CounterTally({
     name: 'apiserver_watch_events_total',
     help: 'Number of events sent in watch clients.',
-    labelNames,
-    registers: [registry],
+    labelNames: ['group', 'version', 'resource'],
+    registry,
   })
-  const sizes = new Histogram({
+  const sizes = new HistogramTally({
     name: 'apiserver_watch_events_sizes',
     help: 'Watch event size distribution in bytes.',
-    labelNames,
     buckets: sizeBuckets,
-    registers: [registry],
+    registry,
   })
   return {
     event({ group, version, plural }: StoredResource, bytes: number) {
-      const labels = { group, version, resource: plural }
-      events.inc(labels)
-      sizes.observe(labels, bytes)
+      const key = `${group}/${version}/${plural}`
+      const labels = () => ({ group, version, resource: plural })
+      events.count(key, labels)
+      sizes.observe(key, labels, bytes)
     },
   }
 }

@@ -137,3 +137,19 @@ export function wrongType(resource: Kind, object: KubeObject): string | undefine
     throw error
   }
 }
+
+/** Whether nothing is to be said of the object, and nothing dropped: one look, as most objects need no other. */
+export function fits(resource: Kind, object: KubeObject): boolean {
+  let fitting = true
+  const no = () => {
+    fitting = false
+  }
+  visitObject(schemaOf(resource), object as unknown as Record<string, unknown>, [], {
+    unknown: no,
+    empty: no,
+    value(value, field, shape) {
+      if (complaintOf(value, field.type, shape) !== undefined) fitting = false
+    },
+  })
+  return fitting
+}
