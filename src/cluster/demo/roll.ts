@@ -1,6 +1,4 @@
 /** Begins a rotation on a running `up` and follows it to its end. */
-import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
 import type { KubeClient } from '../../kube/client.ts'
 import { type CARotationObject, caRotation } from '../../kube/rollcall/ca-rotation.ts'
 import type { TrustRole } from '../../kube/rollcall/trust-bundle.ts'
@@ -9,6 +7,7 @@ import { formatTime } from '../../kube/time-format.ts'
 import { type ConfigMap, resources } from '../../kube/types.ts'
 import { sleep } from '../../ports.ts'
 import type { HistoryEntry } from '../../rollover/history.ts'
+import { generationsOf } from '../../rollover/readiness-facts.ts'
 import { hostPorts } from '../host-ports.ts'
 import { decodeState, stateConfigMap } from '../rollover/role-state.ts'
 import { followingClient } from './following-client.ts'
@@ -23,6 +22,8 @@ export interface RollReport {
   /** What a rotation went through, for people. */
   onStep(role: TrustRole, entry: HistoryEntry): void
   onExcluded(consumer: string, reason: string): void
+  /** Another CA than the one that is trusted in advance. */
+  to?: number
 }
 
 export interface RollOutcome {
@@ -30,17 +31,15 @@ export interface RollOutcome {
   blockers: readonly string[]
 }
 
-/** Which CA a role has now, and the number of the next one. */
-export async function generationsOf(
+/** The CA that a role has now, and the one that is trusted in advance to come next. */
+export async function generationsNow(
   client: KubeClient,
   role: TrustRole,
-  up: RunningUpFiles,
 ): Promise<{ from: number; to: number }> {
-  const state = decodeState((await configMap(client))?.data)[role]
-  const from = role === 'apiserver-serving' ? state.present.authority : (state.sign.authority ?? 1)
-  const files = readdirSync(join(up.paths.root, 'ca'))
-  const there = files.map(file => Number(new RegExp(`^ca-${role}-(\\d+)\\.`).exec(file)?.[1] ?? 1))
-  return { from, to: Math.max(from, ...there) + 1 }
+  const { present, sign } = decodeState((await configMap(client))?.data)[role]
+  const from = role === 'apiserver-serving' ? present.authority : (sign.authority ?? 1)
+  const { items } = await client.list<CARotationObject>(caRotation.ref)
+  return { from, to: Math.max(from + 1, generationsOf(role, items).to) }
 }
 
 export async function configMap(client: KubeClient): Promise<ConfigMap | undefined> {
@@ -59,20 +58,16 @@ export async function runRotation(
 ): Promise<RollOutcome> {
   const { client, transport } = followingClient(up.paths.adminKubeconfig, 'rollcall-demo')
   try {
-    return await rotate(client, role, up, report)
+    return await rotate(client, role, report)
   } finally {
     transport.closeConnections()
   }
 }
 
-async function rotate(
-  client: KubeClient,
-  role: TrustRole,
-  up: RunningUpFiles,
-  report: RollReport,
-): Promise<RollOutcome> {
+async function rotate(client: KubeClient, role: TrustRole, report: RollReport): Promise<RollOutcome> {
   const author = await userName(client)
-  const { from, to } = await generationsOf(client, role, up)
+  const { from, to: next } = await generationsNow(client, role)
+  const to = report.to ?? next
   const name = `demo-${role}-${to}`
   await client.create<CARotationObject>(caRotation.ref, {
     apiVersion: 'rollcall.dev/v1alpha1',

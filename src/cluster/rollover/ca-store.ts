@@ -20,7 +20,8 @@ export interface CaStoreOptions {
   random: Random
 }
 
-const lifetime = 3650 * 86_400_000
+const day = 86_400_000
+const lifetime = 3650 * day
 const backdate = 5 * 60_000
 
 export class CaStore {
@@ -77,8 +78,11 @@ export class CaStore {
       .sort((a, b) => a - b)
   }
 
-  /** Makes the CA unless it is there. The key is on the disk, read back, before there is a certificate of it. */
-  async create(role: TrustRole, generation: number): Promise<void> {
+  /**
+   * Makes the CA unless it is there. The key is on the disk, read back, before there is a certificate of it. It outlives
+   * all that are there; one that is to wait until another has served its time lives twice as long.
+   */
+  async create(role: TrustRole, generation: number, { waits = false } = {}): Promise<void> {
     if (this.authority(role, generation)) return
     const { disk, directory, clock, random } = this.#options
     const name = nameOf(role, generation)
@@ -90,7 +94,9 @@ export class CaStore {
     }
     const signer = loadSigner(new Secret((await readIfThere(disk, path)) ?? ''))
     const now = clock.now()
-    const times = { notBefore: now - backdate, notAfter: now + lifetime }
+    const ends = this.generations(role).map(one => this.authority(role, one)?.certificate.notAfter ?? 0)
+    const notAfter = Math.max(now + (waits ? 2 : 1) * lifetime, Math.max(...ends) + day)
+    const times = { notBefore: now - backdate, notAfter }
     const pem = await newCaCertificate({ role, generation, signer, random, ...times })
     await replaceFile(disk, join(directory, `${name}.crt`), pem, 0o644)
     this.#authorities.set(name, await this.#open(name, pem))

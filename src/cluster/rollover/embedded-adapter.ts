@@ -4,11 +4,13 @@ import type { Peer } from '../../kube/transport.ts'
 import type { Order } from '../../rollover/effects/effect.ts'
 import type { ConsumerFacts, Observations } from '../../rollover/observations.ts'
 import type { Plan } from '../../rollover/plan.ts'
+import { policyOf } from '../../rollover/policy.ts'
 import type { RolloverAdapter } from '../../rollover/turn.ts'
 import { changeState, type EmbeddedControl } from './embedded-control.ts'
 import { consumersOf, type FactParts, gatherFacts, serverId } from './embedded-facts.ts'
 import { NodeTrials } from './node-trials.ts'
 import { OrderBook } from './order-book.ts'
+import { PodPublication } from './pod-publication.ts'
 import { servedBy } from './seen-consumers.ts'
 import { ServerTrials } from './server-trials.ts'
 import { holdCeremony, signedBundles } from './signed-bundles.ts'
@@ -18,12 +20,16 @@ import { strangersToAsk } from './strangers-to-ask.ts'
 const attemptEvery = 3000
 /** Milliseconds that strangers are asked to prove themselves after the last order to do so. */
 const canaryLasts = 5000
+/** Nodes that are asked at one time while nothing rotates. */
+const mostInPeace = 10
+const { timings } = policyOf()
 
 export class EmbeddedAdapter implements RolloverAdapter {
   readonly #control: EmbeddedControl
   readonly #role: TrustRole
   readonly #server: ServerTrials
   readonly #nodes: NodeTrials
+  readonly #pods = new PodPublication()
   readonly #book: OrderBook
   readonly #canaries = new Set<number>()
   #canariesFor = ''
@@ -106,8 +112,25 @@ export class EmbeddedAdapter implements RolloverAdapter {
     for (const { node, orderable, onDisk = 0 } of consumers)
       if (node !== undefined && orderable && onDisk < bundle)
         this.#book.add(node, { kind: 'load-bundle', generation: bundle })
+    await this.#probeInPeace(consumers)
     await this.#book.send(fence)
     return consumers
+  }
+
+  /** Who has the CA that comes next in its bundle proves now that it would verify it; a few at a time, nothing waits. */
+  async #probeInPeace(consumers: readonly ConsumerFacts[]): Promise<void> {
+    const { trust, clock } = this.#control
+    const { bundle } = trust.role(this.#role)
+    const anchors = signedBundles(this.#role, this.#control).get(bundle)?.anchors ?? []
+    if (anchors.length < 2) return
+    const next = Math.max(...anchors)
+    const now = clock.now()
+    const due = consumers.filter(({ kind, orderable, proof, lastSeen }) => {
+      const loaded = kind === 'Agent' && orderable && proof && proof.generation >= bundle
+      if (!loaded || now - lastSeen > timings.live) return false
+      return !proof.authorities?.includes(next) || now - proof.at > timings.proofAge / 2
+    })
+    for (const { id } of due.slice(0, mostInPeace)) await this.#probe(id, next)
   }
 
   /** As gathered last. */
@@ -135,6 +158,7 @@ export class EmbeddedAdapter implements RolloverAdapter {
       role: this.#role,
       server: this.#server,
       nodes: this.#nodes,
+      pods: this.#pods,
       canaries: this.#canaries,
     }
   }

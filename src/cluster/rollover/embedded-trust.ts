@@ -104,6 +104,11 @@ export class EmbeddedTrust {
     return () => this.#listeners.delete(listener)
   }
 
+  /** The bundles that are in force hold something else than before, as at the first start: whoever goes by them is told. */
+  bundlesChanged(): void {
+    for (const listener of [...this.#listeners]) listener(this.#state)
+  }
+
   /** PEM of the bundle by which peers of the role are judged. */
   judgedBy(role: TrustRole): string {
     return this.#pem(role, this.role(role).judgesBy)

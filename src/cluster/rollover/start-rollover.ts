@@ -15,6 +15,7 @@ import { startRolloverController } from '../../rollover/controller.ts'
 import { finalPhases, type Phase } from '../../rollover/plan.ts'
 import type { RotationObjects } from '../../rollover/rotation-store.ts'
 import { signedBundleOf } from '../../trust/bundle-object.ts'
+import { podId } from '../../trust/pod-consumers.ts'
 import { clusterInfoKey, encodeStoredBundle } from '../../trust/stored-bundle.ts'
 import { leafLifetime } from '../pki.ts'
 import { removeGone, writeConsumers } from './consumer-writer.ts'
@@ -23,6 +24,7 @@ import { EmbeddedAdapter } from './embedded-adapter.ts'
 import type { EmbeddedControl } from './embedded-control.ts'
 import { stateConfigMap } from './role-state.ts'
 import { holdCeremony } from './signed-bundles.ts'
+import { Standbys } from './standby.ts'
 
 /** Milliseconds between two looks at consumers while nothing rotates. */
 const surveyEvery = 5000
@@ -33,6 +35,10 @@ export interface RunningRollover {
 
 export async function startRollover(control: EmbeddedControl): Promise<RunningRollover> {
   const { reader, client, clock, random, log, trust } = control
+  const standbys = new Standbys(control)
+  const keepStandby = (role: TrustRole) => standbys.keep(role, rotations(), fenceOf(role))
+  // At the first start before anybody has joined: nodes are given both CAs to begin with.
+  await Promise.all(trustRoles.map(keepStandby))
   await firstCeremonies(control)
   rememberStrangers(control)
   const adapters = new Map(trustRoles.map(role => [role, new EmbeddedAdapter(control, role)]))
@@ -49,6 +55,14 @@ export async function startRollover(control: EmbeddedControl): Promise<RunningRo
   })
   let surveyed = Number.NEGATIVE_INFINITY
 
+  function rotations(): readonly CARotationObject[] {
+    return reader.list<CARotationObject>(caRotation.ref)
+  }
+
+  function fenceOf(role: TrustRole): { token: number; sequence: number } {
+    return { token: control.leader().token, sequence: after(role) }
+  }
+
   async function rest(): Promise<void> {
     if (clock.monotonic() - surveyed < surveyEvery) return
     surveyed = clock.monotonic()
@@ -59,8 +73,8 @@ export async function startRollover(control: EmbeddedControl): Promise<RunningRo
     )
     for (const role of trustRoles) {
       const adapter = adapterFor(role)
-      const fence = { token: control.leader().token, sequence: after(role) }
-      const consumers = rotating.has(role) ? adapter.consumers : await adapter.steady(fence)
+      if (!rotating.has(role)) await keepStandby(role)
+      const consumers = rotating.has(role) ? adapter.consumers : await adapter.steady(fenceOf(role))
       await writeConsumers(role, consumers, control)
     }
     await publishBundles(control)
@@ -72,8 +86,6 @@ export async function startRollover(control: EmbeddedControl): Promise<RunningRo
     })
     await removeGone(consumersThere(control), control)
   }
-
-  const rotations = () => reader.list<CARotationObject>(caRotation.ref)
 
   function after(role: TrustRole): number {
     const sequences = rotations().map(({ spec, status }) =>
@@ -142,6 +154,7 @@ function consumersThere({ reader, trust }: EmbeddedControl): Set<string> {
   return new Set([
     ...nodes.flatMap(name => [`agent/${name}`, `kubelet/${name}`]),
     ...trust.seen.strangers.keys(),
+    ...reader.list(resources.pods).map(({ metadata }) => podId(metadata.name, metadata.uid ?? metadata.name)),
   ])
 }
 
@@ -161,7 +174,7 @@ async function publishBundles({ reader, client, trust }: EmbeddedControl): Promi
   await client.patch(resources.configMaps, target, 'merge', { data: Object.fromEntries(entries) })
 }
 
-/** A cluster without bundles gets its first ones: the CA that is, for each role. */
+/** A cluster that is without bundles still, since nothing may be made beside its CA, gets its first ones. */
 async function firstCeremonies(control: EmbeddedControl): Promise<void> {
   const { reader, trust, clock } = control
   for (const role of trustRoles) {
