@@ -8,9 +8,11 @@ import type { ControllerName } from '../controller/controller-name.ts'
 import { RollcallError } from '../errors.ts'
 import { systemSpawn } from '../host/spawn.ts'
 import { createClient } from '../kube/client.ts'
+import { impersonating } from '../kube/impersonating-transport.ts'
 import { connectUndici } from '../kube/undici-transport.ts'
 import type { Log } from '../ports.ts'
 import type { LastingLedger } from '../sign/ledger.ts'
+import { canaryGroup, canaryUser } from '../survey/canary/run-canary.ts'
 import type { ConnectedApi, ConnectionFlags } from './command-io.ts'
 import { kubeconfigConnection } from './connect-kubeconfig.ts'
 import { keyDoors } from './key-doors.ts'
@@ -30,7 +32,7 @@ export async function rolloverApi(flags: Flags, only: readonly ControllerName[])
   if (text === undefined) throw usage(`${path} is not there`)
   const file = parseRolloverFile(text, path)
   if (!flags.leaderElection) throw usage('only the leader changes CAs; leave --no-leader-election out')
-  if (file.authorities.client && !file.kubeadm && !only.includes('signing'))
+  if (file.authorities.client && !file.kubeadm && !file.hooks.signWith && !only.includes('signing'))
     throw usage('the CA of client is changed where it signs: --only has to have signing')
   const ports = { ...hostPorts, environment: process.env }
   const read = () => kubeconfigConnection(flags, ports)
@@ -55,6 +57,9 @@ export function openRollover(
     file,
     connection,
     client: api.client,
+    ...(file.hooks.signWith && {
+      asCanary: createClient(impersonating(connection, canaryUser, canaryGroup)),
+    }),
     longestLeaf: more.certificateLifetimeSeconds * 1000,
     doors: keyDoors(),
     spawn: systemSpawn,

@@ -18,6 +18,7 @@ import { bundleFile, type HandedFiles } from './handed-files.ts'
 import { renewKubeconfig } from './kubeconfig-leaf.ts'
 import { NodeDials } from './node-dials.ts'
 import { type Fence, OrderHooks } from './order-hooks.ts'
+import { OtherSigner } from './other-signer.ts'
 import { whyBlind, whyShutOut } from './own-way-in.ts'
 import type { ManagedRole } from './rollover-file.ts'
 import { allShowByName, presentChain, type ServerParts, trustClients } from './server-orders.ts'
@@ -36,6 +37,7 @@ export class GenericAdapter implements ControllerAdapter {
   readonly #nodes: NodeDials
   readonly #book: OrderBook
   readonly #hooks: OrderHooks
+  readonly #signer: OtherSigner | undefined
   readonly #shown = new Map<number, Promise<boolean>>()
   #snapshot: Snapshot = emptySnapshot
   #sinks: readonly TrustSink[] = []
@@ -52,6 +54,8 @@ export class GenericAdapter implements ControllerAdapter {
       ]),
     )
     this.#hooks = new OrderHooks(control, role)
+    const { asCanary } = control
+    this.#signer = role === 'client' && asCanary ? new OtherSigner({ ...control, asCanary, cas }) : undefined
     this.#nodes = new NodeDials({ ...control, cas })
     this.#book = new OrderBook({ ...control, reader: this.#reader }, role)
   }
@@ -112,6 +116,7 @@ export class GenericAdapter implements ControllerAdapter {
         return this.#clientTrust(effect, order)
       case 'sign-with': {
         const { authority, mode } = effect
+        await this.#signer?.order(authority, order, this.#hooks)
         return this.#change(order, () => ({ sign: { mode, ...(authority !== undefined && { authority }) } }))
       }
       case 'renew':
@@ -178,6 +183,7 @@ export class GenericAdapter implements ControllerAdapter {
       servers: this.#servers,
       nodes: this.#nodes,
       sinks: this.#sinks,
+      signer: this.#signer,
       awaited: this.#hooks.awaited,
     }
   }

@@ -24,6 +24,8 @@ export interface GenericControl {
   leaves(): Promise<readonly Leaf[]>
   /** Life of the longest of them, in milliseconds. */
   longestLeaf: number
+  /** Acts as a node that there is not, to see by which CA somebody else signs; absent: it signs here. */
+  asCanary?: KubeClient
   clock: Clock
   random: Random
   disk: Disk

@@ -15,6 +15,7 @@ import type { GenericControl, Servers } from './generic-control.ts'
 import { leafFacts } from './generic-leaves.ts'
 import type { GenericState } from './generic-state.ts'
 import type { NodeDials } from './node-dials.ts'
+import type { OtherSigner } from './other-signer.ts'
 import type { ManagedRole } from './rollover-file.ts'
 import type { Snapshot } from './snapshot.ts'
 
@@ -27,6 +28,8 @@ export interface FactParts {
   servers: Servers
   nodes: NodeDials
   sinks: readonly TrustSink[]
+  /** Who signs client certificates, where it is not this controller. */
+  signer: OtherSigner | undefined
   /** Hooks that wait for a human, by what they are about. */
   awaited: ReadonlyMap<string, string>
 }
@@ -71,7 +74,7 @@ export async function gatherFacts(
     bundles: [...bundles.values()],
     sinks: await Promise.all(parts.sinks.map(sink => factsOfSink(sink, plan, bundles, parts))),
     servers,
-    signer: { ...state.sign, canaryAccepted: await canaryAccepted([from, to], servers, parts) },
+    signer: await signerFacts(plan, servers, parts),
     consumers,
     leaves: await leafFacts(plan, parts),
     health: {
@@ -133,6 +136,21 @@ async function serverFacts(
     given !== undefined && tried.every(({ one, accepted }) => given.anchors.includes(one) === accepted)
   const refused = accepts.includes(from) || !(await server.refuses(from)) ? [] : [from]
   return { ...common, healthy, judgesBy: inForce ? given.generation : 0, accepts, refused }
+}
+
+/** As it signs here; as somebody else was seen to sign. Nothing is tried before a rotation has begun to distribute. */
+async function signerFacts(
+  { from, to, bundle, reason }: Plan,
+  servers: readonly ServerFacts[],
+  parts: FactParts,
+): Promise<Observations['signer']> {
+  const { signer, state } = parts
+  const accepted = await canaryAccepted([from, to], servers, parts)
+  if (!signer || (bundle === undefined && reason !== 'Compromise'))
+    return { ...state.sign, canaryAccepted: accepted }
+  const authority = await signer.signs()
+  const { mode } = state.sign
+  return { mode, ...(authority !== undefined && { authority }), canaryAccepted: accepted }
 }
 
 /** With a CA that every server lets in, and for servers' own chains, one whose leaf is verified here. */

@@ -1,11 +1,11 @@
 /** Whose living client certificates are of which CA: by the ledger, by requests that are there still, and by files we keep. */
-import { type KubeNode, type Lease, resources } from '../../kube/types.ts'
+import { type CertificateSigningRequest, type KubeNode, type Lease, resources } from '../../kube/types.ts'
 import type { LeafFacts, LeafHolder } from '../../rollover/observations.ts'
 import type { Plan } from '../../rollover/plan.ts'
-import type { Leaf } from '../../sign/leaf.ts'
+import { type Leaf, leafOf } from '../../sign/leaf.ts'
 import { nodeOfUser } from '../../survey/node-identity.ts'
 import { decodeTrustReport, trustReportAnnotation } from '../../trust/trust-report.ts'
-import { parseCertificatesPem } from '../../x509/certificate.ts'
+import { certificateSignatureIsValid, parseCertificatesPem } from '../../x509/certificate.ts'
 import { sha256Hex } from '../../x509/fingerprint.ts'
 import { leafHolders, roleOfSigner } from '../rollover/leaf-holders.ts'
 import { isOfAgent } from './generic-consumers.ts'
@@ -28,7 +28,7 @@ export async function leafFacts(plan: Plan, parts: FactParts): Promise<LeafFacts
       .generations('client')
       .map(one => [sha256Hex(cas.authority('client', one)?.certificate.raw ?? new Uint8Array()), one]),
   )
-  const leaves = await control.leaves()
+  const leaves = [...(await control.leaves()), ...leavesOfRequests(parts)]
   const newest = newestByNode(leaves)
   const generationOf = (fingerprint: string) => fingerprints.get(fingerprint)
   const nodes = new Set(snapshot.list<KubeNode>(resources.nodes).map(({ metadata }) => metadata.name))
@@ -50,6 +50,23 @@ export async function leafFacts(plan: Plan, parts: FactParts): Promise<LeafFacts
   for (const [authority, holder] of await fileHolders(parts))
     holders.set(authority, [...(holders.get(authority) ?? []), holder])
   return { holders, ledgerComplete: isComplete(plan, parts), lastUsed: lastUses(plan, newest, generationOf) }
+}
+
+/** Certificates of requests that are there still: of a signer who writes nothing down they are all there is to see. */
+function leavesOfRequests({ snapshot, cas }: FactParts): Leaf[] {
+  const requests = snapshot.list<CertificateSigningRequest>(resources.certificateSigningRequests)
+  return requests.flatMap(({ metadata: { name }, spec, status }) => {
+    const [certificate] = parseCertificatesPem(Buffer.from(status?.certificate ?? '', 'base64').toString())
+    if (!certificate || roleOfSigner(spec.signerName) !== 'client') return []
+    const issuer = cas.generations('client').findLast(one => {
+      const ca = cas.authority('client', one)?.certificate
+      return ca !== undefined && certificateSignatureIsValid(certificate, ca)
+    })
+    const raw = issuer === undefined ? undefined : cas.authority('client', issuer)?.certificate.raw
+    if (!raw) return []
+    const from = { issuerFingerprint: sha256Hex(raw), signerName: spec.signerName, request: { name } }
+    return [leafOf(certificate, from)]
+  })
 }
 
 /** As its agent says: the CA of the certificate that it presents. */

@@ -17,7 +17,8 @@ import { type ManagedRole, managedRoles, type RolloverFile } from './rollover-fi
 import { textAt } from './sinks.ts'
 import { startGenericRollover } from './start-generic-rollover.ts'
 
-export interface GenericRolloverOptions extends Pick<GenericControl, 'client' | 'connection' | 'identity'> {
+export interface GenericRolloverOptions
+  extends Pick<GenericControl, 'client' | 'connection' | 'identity' | 'asCanary'> {
   file: RolloverFile
   ledger: LastingLedger
   /** Milliseconds. */
@@ -71,7 +72,7 @@ export async function openGenericRollover(options: GenericRolloverOptions): Prom
       },
     }
     // kube-controller-manager signs where kubeadm made the control plane.
-    const signsHere = cas.client !== undefined && file.kubeadm === undefined
+    const signsHere = cas.client !== undefined && file.kubeadm === undefined && !file.hooks.signWith
     const names = Object.values(signerNames).filter(name => roleOfSigner(name) === 'client' && signsHere)
     const signers = Object.fromEntries(names.map(name => [name, trust.source('client')]))
     return { trust, signers, start: () => startGenericRollover(control), close }

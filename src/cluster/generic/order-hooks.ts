@@ -4,7 +4,7 @@ import { RollcallError } from '../../errors.ts'
 import type { Order } from '../../rollover/effects/effect.ts'
 import type { GenericControl } from './generic-control.ts'
 import type { GenericState } from './generic-state.ts'
-import { type HookCommand, runHook } from './hook.ts'
+import { type Hook, type HookCommand, runHook } from './hook.ts'
 import { controllerId } from './own-way-in.ts'
 import type { ManagedRole, ServerHookName } from './rollover-file.ts'
 
@@ -40,8 +40,18 @@ export class OrderHooks {
   ): Promise<void> {
     const hook = this.#control.file.hooks[name]
     const about = `${name} of ${server}`
+    if (hook) await this.#do(about, hook, { ROLLCALL_SERVER: server, ...variables }, byHand, order)
+  }
+
+  /** Somebody else is to sign by another CA, or by none. */
+  async onSigner(variables: Variables, byHand: string, order: Fence): Promise<void> {
+    const hook = this.#control.file.hooks.signWith
+    if (hook) await this.#do('signWith', hook, variables, byHand, order)
+  }
+
+  async #do(about: string, hook: Hook, variables: Variables, byHand: string, order: Fence): Promise<void> {
     if (hook === 'wait') this.awaited.set(about, byHand)
-    else if (hook) await this.run(`hook ${about}`, hook, { ROLLCALL_SERVER: server, ...variables }, order)
+    else await this.run(`hook ${about}`, hook, variables, order)
   }
 
   /** One that failed too often at this step is left to people, who are told. */

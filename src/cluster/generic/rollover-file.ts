@@ -32,8 +32,11 @@ export interface RolloverFile {
   /** The CA of each role before any rollover: generation 1. A role without one is not managed. */
   authorities: Readonly<Partial<Record<ManagedRole, FirstAuthority>>>
   apiServers: readonly ApiServerEntry[]
-  /** Without `probe` no agent can be asked for a handshake with the chain of one CA. */
-  hooks: Readonly<Record<Exclude<ServerHookName, 'probe'>, Hook> & { probe?: Hook }>
+  /**
+   * Without `probe` no agent can be asked for a handshake with the chain of one CA. `signWith` where somebody else signs
+   * client certificates: it is told by which CA.
+   */
+  hooks: Readonly<Record<Exclude<ServerHookName, 'probe'>, Hook> & { probe?: Hook; signWith?: Hook }>
   sinks: readonly SinkEntry[]
   /** Whether kube-root-ca.crt is this controller's to write; else it is read back until the one who writes it has. */
   publishRootCa: boolean
@@ -163,10 +166,14 @@ function apiServerOf(value: unknown, where: string, bad: Bad): ApiServerEntry {
 }
 
 function hooksOf(value: unknown, bad: Bad): RolloverFile['hooks'] {
-  const hooks = fieldsOf(value, 'hooks', serverHookNames, bad)
-  const hook = (name: ServerHookName) => hookOf(hooks[name] ?? 'wait', `hooks.${name}`, bad)
-  const always = { present: hook('present'), clientTrust: hook('clientTrust') }
-  return hooks.probe === undefined ? always : { ...always, probe: hook('probe') }
+  const hooks = fieldsOf(value, 'hooks', [...serverHookNames, 'signWith'], bad)
+  const hook = (name: keyof typeof hooks) => hookOf(hooks[name] ?? 'wait', `hooks.${name}`, bad)
+  return {
+    present: hook('present'),
+    clientTrust: hook('clientTrust'),
+    ...(hooks.probe !== undefined && { probe: hook('probe') }),
+    ...(hooks.signWith !== undefined && { signWith: hook('signWith') }),
+  }
 }
 
 function unique(named: readonly { name: string }[], what: string, bad: Bad): void {

@@ -23,6 +23,8 @@ export interface CanaryOutcome {
   took: number
   /** What the condition that ended it says. */
   message?: string
+  /** PEM, where it was issued. */
+  certificate?: string
 }
 
 export interface CanaryOptions {
@@ -81,8 +83,9 @@ async function canaryRequest({ random }: CanaryOptions): Promise<string> {
 
 const isOver = (csr: CertificateSigningRequest) => isIssued(csr) || isDenied(csr) || isFailed(csr)
 
-function outcomeOf(csr: CertificateSigningRequest): Pick<CanaryOutcome, 'ended' | 'message'> {
-  if (isIssued(csr)) return { ended: 'issued' }
+function outcomeOf(csr: CertificateSigningRequest): Pick<CanaryOutcome, 'ended' | 'message' | 'certificate'> {
+  const certificate = Buffer.from(csr.status?.certificate ?? '', 'base64').toString()
+  if (isIssued(csr)) return { ended: 'issued', certificate }
   for (const [type, ended] of [
     ['Failed', 'failed'],
     ['Denied', 'denied'],
