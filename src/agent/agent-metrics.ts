@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { CertificateStatus } from '../hold/certificate-manager.ts'
+import type { CertificateStatus } from '../hold/certificate-status.ts'
 import type { Clock } from '../ports.ts'
 
 /** A certificate as the metrics see it. */

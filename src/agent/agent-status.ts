@@ -1,4 +1,5 @@
-import type { CertificateManager, CertificateStatus } from '../hold/certificate-manager.ts'
+import type { CertificateManager } from '../hold/certificate-manager.ts'
+import type { CertificateStatus } from '../hold/certificate-status.ts'
 import type { NodeInApi } from './node-in-api.ts'
 import type { NodeServer } from './node-server.ts'
 

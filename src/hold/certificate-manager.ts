@@ -5,6 +5,7 @@ import type { Secret } from '../keys/secret.ts'
 import type { Clock, Log, Random, Timer } from '../ports.ts'
 import { clockComplaint, setTheClock, uselessOnArrival } from './arrival.ts'
 import { longestBackoff } from './backoff.ts'
+import { type CertificateStatus, certificateStatus } from './certificate-status.ts'
 import type { CertificateStore } from './certificate-store.ts'
 import * as transition from './hold-state.ts'
 import { emptyHoldState, type HoldState, type Now, type RequestCause } from './hold-state.ts'
@@ -35,26 +36,6 @@ export interface CertificateManagerOptions {
   onRotated?(next: KeyPair, previous: KeyPair | undefined): void
   /** An attempt failed. */
   onFailure?(error: unknown): void
-}
-
-/** `Pending`: none yet. `Rejected`: the API answered 401 to it. */
-export type CertificateState = 'Pending' | 'Valid' | 'NotYetValid' | 'Expired' | 'Rejected'
-
-export interface CertificateStatus {
-  state: CertificateState
-  /** Of the certificate held, lapsed or not; milliseconds since the epoch. */
-  notBefore?: number
-  notAfter?: number
-  /** When it is renewed, milliseconds since the epoch. */
-  deadline?: number
-  /** Decimal, as kubectl prints it. */
-  serial?: string
-  /** An attempt is under way, for this reason. */
-  requesting?: RequestCause
-  /** Failed attempts in a row. */
-  failures: number
-  /** The last trouble; absent when the last attempt succeeded. */
-  lastError?: string
 }
 
 /**
@@ -117,23 +98,7 @@ export class CertificateManager {
   }
 
   status(): CertificateStatus {
-    const { held, attempt, retry } = this.#state
-    const wall = this.#options.clock.now()
-    const state = stateOf(this.#state, wall)
-    const clockError = held && state === 'NotYetValid' ? clockComplaint(held, wall) : undefined
-    const lastError = this.#requestError ?? this.#saveError ?? clockError
-    return {
-      state,
-      ...(held && {
-        notBefore: held.notBefore,
-        notAfter: held.notAfter,
-        deadline: held.deadline,
-        serial: held.serial,
-      }),
-      ...(attempt && { requesting: attempt.cause }),
-      failures: retry?.failures ?? 0,
-      ...(lastError !== undefined && { lastError }),
-    }
+    return certificateStatus(this.#state, this.#options.clock.now(), this.#requestError ?? this.#saveError)
   }
 
   /** Called when the state, the certificate or the attempt under way changed. The function returned ends it. */
@@ -330,11 +295,4 @@ export class CertificateManager {
   #now(): Now {
     return { wall: this.#options.clock.now(), monotonic: this.#options.clock.monotonic() }
   }
-}
-
-function stateOf({ held }: HoldState, wall: number): CertificateState {
-  if (!held) return 'Pending'
-  if (isLapsed(held, wall)) return 'Expired'
-  if (held.rejected) return 'Rejected'
-  return wall < held.notBefore ? 'NotYetValid' : 'Valid'
 }

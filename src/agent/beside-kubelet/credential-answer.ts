@@ -1,4 +1,4 @@
-import type { CertificateStatus } from '../../hold/certificate-manager.ts'
+import type { CertificateStatus } from '../../hold/certificate-status.ts'
 import type { KeyPair } from '../../hold/key-pair.ts'
 import { readTokenKey } from '../../keys/token-key.ts'
 import type { Clock } from '../../ports.ts'

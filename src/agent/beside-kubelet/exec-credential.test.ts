@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import type { CertificateStatus } from '../../hold/certificate-manager.ts'
+import type { CertificateStatus } from '../../hold/certificate-status.ts'
 import type { KeyPair } from '../../hold/key-pair.ts'
 import { Secret } from '../../keys/secret.ts'
 import { createManualClock, settle } from '../../testing/manual-clock.ts'

@@ -18,7 +18,7 @@ export interface AdoptedRunsOptions {
 
 /** Milliseconds between two looks; longer where the disk tells of the end, and only KILL for the shim itself is missed. */
 const poll = 2000
-const pollBesideWatch = 10_000
+const pollBesideWatch = 20_000
 /** Milliseconds from what the shim wrote to looks whether it is gone: it ends itself after that. */
 const afterExit = [20, 200, 1000]
 
