@@ -41,7 +41,8 @@ const well = async () => assert.deepEqual((await up.doctor('--probe')).findings,
 
 test('a cluster in order gives no finding', () => well())
 
-for (const fault of whileControlled) test(`${fault.id}: ${fault.what}`, () => up.prove(fault))
+for (const fault of whileControlled)
+  test(`${fault.id}: ${fault.what}`, { skip: fault.skip }, () => up.prove(fault))
 
 test('the controllers are stopped', () => stopControllers(up))
 

@@ -30,10 +30,10 @@ export interface View {
   /** `now` in milliseconds since the epoch. */
   audit(facts: Partial<Facts>, now: number): Finding[]
   /**
-   * Whether there is something that all these artifacts tell nothing of, although they are there: then that nothing is found
-   * is not OK.
+   * The artifacts that would have to tell more, where something is told by none although they are there: then that nothing
+   * is found is not OK.
    */
-  unseen?(facts: Partial<Facts>, now: number): boolean
+  unseen?(facts: Partial<Facts>, now: number): readonly ArtifactName[]
 }
 
 export interface Check {
@@ -46,7 +46,7 @@ export function view<Required extends ArtifactName, Optional extends ArtifactNam
   requiredArtifacts: readonly Required[]
   optionalArtifacts?: readonly Optional[]
   audit(facts: Pick<Facts, Required> & Partial<Pick<Facts, Optional>>, now: number): Finding[]
-  unseen?(facts: Pick<Facts, Required> & Partial<Pick<Facts, Optional>>, now: number): boolean
+  unseen?(facts: Pick<Facts, Required> & Partial<Pick<Facts, Optional>>, now: number): readonly ArtifactName[]
 }): View {
   const { requiredArtifacts, optionalArtifacts = [], audit, unseen } = of
   return {

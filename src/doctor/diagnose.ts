@@ -119,7 +119,7 @@ function runViews(
       asked = true
       found.push(...view.audit(facts, now))
       for (const name of view.requiredArtifacts) if (isPartial(gathered[name])) unavailable.add(name)
-      if (view.unseen?.(facts, now)) for (const name of view.optionalArtifacts) unavailable.add(name)
+      for (const name of view.unseen?.(facts, now) ?? []) unavailable.add(name)
       continue
     }
     // Where one of them was never asked for, the view is no part of this run whatever became of the others.

@@ -28,4 +28,7 @@ export function mountSmallDisk(path: string, size: string): SmallDisk | undefine
   }
 }
 
+/** Why none can be mounted; undefined where that can be tried. */
+export const withoutSmallDisk = () => (run('true') ? undefined : noSmallDisk)
+
 export const noSmallDisk = 'a small file system cannot be mounted here: it needs root or sudo'

@@ -46,11 +46,12 @@ export const e11: Check = {
         const silent = nodeLeases
           .map(nodeLease)
           .filter(lease => there.has(lease.node) && !isAlive(lease, now))
-        return isUnknown(
+        const unknown = isUnknown(
           knownLives(facts),
           silent.map(({ node }) => node),
           'client',
         )
+        return unknown ? ['ledgerLeaves'] : []
       },
     }),
     view({

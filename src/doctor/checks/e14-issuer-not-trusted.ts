@@ -2,6 +2,8 @@ import { formatName } from '../../x509/name.ts'
 import { describe, readBundle } from '../certificates.ts'
 import { type Check, view } from '../check.ts'
 import { createToken, restartKubelet } from '../commands.ts'
+import { latestIssued } from '../node-certificates.ts'
+import { isAlive, nodeLease } from '../node-lease.ts'
 import { untrustedLeaves } from '../untrusted-leaves.ts'
 
 export const e14: Check = {
@@ -22,6 +24,7 @@ export const e14: Check = {
   views: [
     view({
       requiredArtifacts: ['requests', 'clientTrust'],
+      optionalArtifacts: ['nodeLeases', 'nodes'],
       audit({ requests, clientTrust }, now) {
         const roots = readBundle(clientTrust).certificates
         return untrustedLeaves(requests, roots, now).map(({ node, certificate, request, reason }) => {
@@ -51,6 +54,15 @@ export const e14: Check = {
             verify: { run: 'rollcall doctor', purpose: 'finds nothing any more' },
           }
         })
+      },
+      // Who is alive is let in by its certificate; of who is silent it may have been refused.
+      unseen({ requests, nodes = [], nodeLeases = [] }, now) {
+        const known = new Set(latestIssued(requests, 'client').map(({ node }) => node))
+        const there = new Set(nodes.map(({ metadata }) => metadata.name))
+        const unknown = nodeLeases
+          .map(nodeLease)
+          .some(lease => there.has(lease.node) && !isAlive(lease, now) && !known.has(lease.node))
+        return unknown ? ['requests'] : []
       },
     }),
   ],

@@ -51,7 +51,7 @@ export const e18: Check = {
       unseen(facts) {
         const lives = knownLives(facts)
         const nodes = facts.nodes.map(({ metadata }) => metadata.name)
-        return certificateKinds.some(kind => isUnknown(lives, nodes, kind))
+        return certificateKinds.some(kind => isUnknown(lives, nodes, kind)) ? lifeArtifacts : []
       },
     }),
     view({

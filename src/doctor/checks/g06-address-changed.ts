@@ -50,7 +50,8 @@ export const g06: Check = {
       },
       unseen(facts) {
         const names = servingNames(facts)
-        return facts.nodes.some(({ metadata }) => !names.has(metadata.name))
+        const unknown = facts.nodes.some(({ metadata }) => !names.has(metadata.name))
+        return unknown ? ['ledgerLeaves'] : []
       },
     }),
   ],

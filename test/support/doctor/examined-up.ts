@@ -25,6 +25,8 @@ export interface Fault {
   what: string
   /** Ids that are found beside it, and are no louder. */
   also?: readonly string[]
+  /** Why it cannot be made on this machine. */
+  skip?: string | undefined
   /** Arguments of `rollcall doctor`, behind which it stands what it looks at; absent: the cluster, by the administrator. */
   args?(up: ExaminedUp): string[]
   /** What it changes in the API and in the folder of node worker-1 is put back. */

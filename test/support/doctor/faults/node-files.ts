@@ -14,7 +14,7 @@ import { join } from 'node:path'
 import { systemCode } from '../../../../src/errors.ts'
 import { systemRandom } from '../../../../src/host/random.ts'
 import { generateSigner } from '../../../../src/keys/private-key.ts'
-import { mountSmallDisk, noSmallDisk } from '../../small-disk.ts'
+import { mountSmallDisk, noSmallDisk, withoutSmallDisk } from '../../small-disk.ts'
 import { otherAuthority } from '../authority.ts'
 import {
   atNode,
@@ -138,6 +138,7 @@ export const nodeFileFaults: readonly Fault[] = [
   {
     id: 'E06',
     what: 'the disk of the certificates is full',
+    skip: withoutSmallDisk(),
     args: up => [...atNode(up), '--cert-dir', up.scratch('disk')],
     make(up) {
       const path = up.scratch('disk')
