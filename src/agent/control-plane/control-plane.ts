@@ -132,12 +132,16 @@ export class ControlPlane {
   seen(node: KubeNode | undefined): void {
     if (!node) return
     const { name, uid = '', annotations = {} } = node.metadata
+    const orders = controlPlaneRoles.map(role => annotations[controlPlaneAnnotation(role)])
+    const isSame = this.#node?.uid === uid && orders.every((text, index) => text === this.#received[index])
     this.#node = { name, uid }
-    this.#received = annotations
-    this.#wake.abort()
+    this.#received = orders
+    // A Node changes each few minutes by itself.
+    if (!isSame) this.#wake.abort()
   }
 
-  #received: Readonly<Record<string, string>> = {}
+  /** By role. */
+  #received: readonly (string | undefined)[] = []
 
   /** Of the node's own Lease. */
   annotations(): Record<string, string> {
@@ -215,8 +219,8 @@ export class ControlPlane {
   /** Orders that are newer, and that anything may be asked by, stand from now on. */
   async #takeOrders(): Promise<void> {
     const received = this.#received
-    for (const role of controlPlaneRoles) {
-      const orders = decodeControlPlaneOrders(received[controlPlaneAnnotation(role)])
+    for (const [index, role] of controlPlaneRoles.entries()) {
+      const orders = decodeControlPlaneOrders(received[index])
       if (!orders) continue
       this.#sealed = { ...this.#sealed, [role]: orders.sealed }
       const { ordered, inForce, crosses } = this.#orders.standing

@@ -46,6 +46,8 @@ export class KubeadmAdapter implements ControllerAdapter {
   readonly #sinks: readonly TrustSink[]
   readonly #book: OrderBook
   readonly #keys: SealedKeys
+  /** Why each node was sealed no key when it was looked at last. */
+  readonly #refused = new Map<string, string | undefined>()
   #snapshot: Snapshot = emptySnapshot
   #targets: Targets | undefined
   #plan: Plan | undefined
@@ -313,7 +315,9 @@ export class KubeadmAdapter implements ControllerAdapter {
     const node = this.#snapshot.get<KubeNode>(resources.nodes, name)
     if (!node) return
     const { sealed, refused } = this.#keys.forNode(this.#role, node, reportOf(name, this.#parts()))
-    if (refused !== undefined) log.warn('a node is sealed no key', { node: name, why: refused })
+    if (refused !== undefined && this.#refused.get(name) !== refused)
+      log.warn('a node is sealed no key', { node: name, why: refused })
+    this.#refused.set(name, refused)
     const key = controlPlaneAnnotation(this.#role)
     const crosses = Object.fromEntries(
       cas.generations(this.#role).flatMap(generation => {

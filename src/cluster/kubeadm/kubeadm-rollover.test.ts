@@ -110,6 +110,19 @@ test('a kube-apiserver that does not come back: its node is as before, the rotat
   await under.stop()
 })
 
+test('rolled back when the bare chain of the new CA is shown already: everybody goes by the old one again', async () => {
+  const under = await kubeadmCluster()
+  await under.begin('apiserver-serving')
+  await under.until('apiserver-serving', phase => phase === 'Unbridging')
+  await under.pass(4)
+  await under.change('apiserver-serving', { rollback: true })
+  await under.until('apiserver-serving', phase => phase === 'RolledBack')
+  for (const { text } of under.nodes)
+    assert.equal(issuerOf(text('/etc/kubernetes/pki/rollcall/apiserver.crt')), 'CN=kubernetes')
+  assert.deepEqual([under.lost, under.mostDown()], [[], 1])
+  await under.stop()
+})
+
 test('rolled back amid the renewal: every certificate and every CA is the old one again', async () => {
   const under = await kubeadmCluster()
   await under.begin('client')
