@@ -1,6 +1,4 @@
 /** What this node trusts: bundles that the pinned trust roots signed, held in memory and on the disk, and told of. */
-import { posix } from 'node:path'
-import { systemCode } from '../errors.ts'
 import { isStatus, type KubeClient } from '../kube/client.ts'
 import {
   type TrustBundleObject,
@@ -14,10 +12,11 @@ import { type AcceptedBundle, acceptBundle, type SignedBundle } from '../trust/a
 import { signedBundleOf } from '../trust/bundle-object.ts'
 import { decodeBundle } from '../trust/bundle-text.ts'
 import { type NodeOrder, type NodeOrders, ordersOn } from '../trust/node-orders.ts'
-import { clusterInfoKey, decodeStoredBundle, encodeStoredBundle } from '../trust/stored-bundle.ts'
+import { clusterInfoKey, decodeStoredBundle } from '../trust/stored-bundle.ts'
 import { encodeTrustReport, type ReportedTrust, trustReportAnnotation } from '../trust/trust-report.ts'
 import { decodeTrustRoots, type TrustRoots } from '../trust/trust-roots.ts'
 import { encodePem } from '../x509/pem.ts'
+import { TrustFiles } from './trust-files.ts'
 
 export interface AgentTrustOptions {
   disk: Disk
@@ -66,6 +65,7 @@ interface Held extends AcceptedBundle {
 
 export class AgentTrust {
   readonly #options: AgentTrustOptions
+  readonly #files: TrustFiles
   readonly #held = new Map<TrustRole, Held>()
   readonly #fences = new Map<TrustRole, Pick<NodeOrders, 'token' | 'sequence'>>()
   readonly #attempts = new Map<string, number>()
@@ -76,12 +76,13 @@ export class AgentTrust {
 
   constructor(options: AgentTrustOptions) {
     this.#options = options
+    this.#files = new TrustFiles(options)
   }
 
   /** Reads the pinned roots and what was held before. A node without roots goes on without bundles. */
   async load(): Promise<void> {
     const { rootsPath, log } = this.#options
-    const text = rootsPath === undefined ? undefined : await this.#read(rootsPath)
+    const text = rootsPath === undefined ? undefined : await this.#files.read(rootsPath)
     if (text === undefined) return
     this.#roots = decodeTrustRoots(text)
     if (!this.#roots) log.error('the trust roots cannot be read; no bundle is taken', { path: rootsPath })
@@ -167,7 +168,7 @@ export class AgentTrust {
     const generation = signed && decodeBundle(signed.content)?.generation
     if (!signed || generation === undefined || generation <= (this.#held.get(role)?.generation ?? 0)) return
     if (!this.#take(role, signed, this.#options.clock.now())) return
-    await this.#store(role, signed)
+    await this.#files.store(role, signed)
     this.#options.log.info('caught up with a trust bundle', { role, generation })
     this.#options.onReport()
   }
@@ -254,14 +255,13 @@ export class AgentTrust {
     }
     const signed = signedBundleOf(object)
     if (!this.#take(role, signed, clock.now())) return
-    await this.#store(role, signed)
+    await this.#files.store(role, signed)
     log.info('a trust bundle is loaded', { role, generation })
     this.#options.onReport()
   }
 
   async #loadStored(role: TrustRole): Promise<void> {
-    const text = await this.#read(this.#path(role))
-    const signed = text === undefined ? undefined : decodeStoredBundle(text)
+    const signed = await this.#files.stored(role)
     // Who has a bundle keeps it beyond its end.
     if (signed) this.#take(role, signed, decodeBundle(signed.content)?.notBefore ?? 0)
   }
@@ -280,28 +280,5 @@ export class AgentTrust {
     this.#held.set(role, { ...bundle, pem, loadedAt: clock.now(), refused: new Set(), verified: new Map() })
     onAnchors(role, pem)
     return true
-  }
-
-  async #store(role: TrustRole, signed: SignedBundle): Promise<void> {
-    const { disk, directory } = this.#options
-    const path = this.#path(role)
-    await disk.makeDirectory(directory, 0o755)
-    await disk.write(`${path}.new`, encodeStoredBundle(signed), { mode: 0o644, sync: true })
-    await disk.rename(`${path}.new`, path)
-    await disk.syncDirectory(directory)
-  }
-
-  #path(role: TrustRole): string {
-    return posix.join(this.#options.directory, `${role}.json`)
-  }
-
-  async #read(path: string): Promise<string | undefined> {
-    try {
-      return new TextDecoder().decode(await this.#options.disk.read(path))
-    } catch (error) {
-      if (systemCode(error) === 'ENOENT') return undefined
-      this.#options.log.error('a file of trust cannot be read', { path, error: String(error) })
-      return undefined
-    }
   }
 }
