@@ -5,13 +5,13 @@ import { WebSocket } from 'ws'
 import { hostPorts } from '../src/cluster/host-ports.ts'
 import { hasCode } from '../src/errors.ts'
 import type { CriRuntime } from '../src/pods/cri/cri-runtime.ts'
-import { labels } from '../src/pods/cri/labels.ts'
 import { CriLines } from '../src/pods/logs/cri-lines.ts'
 import type { Runtime } from '../src/pods/runtime.ts'
 import { LogRotation } from '../src/pods/state/log-rotation.ts'
 import { createManualClock } from '../src/testing/manual-clock.ts'
 import { busybox, type Containerd, noContainerd, startContainerd } from './support/containerd.ts'
 import { eventually } from './support/eventually.ts'
+import { besideAKubelet } from './support/foreign-kubelet.ts'
 import { inContainerd, type Machine, onMachine as on, stateOf, statusOf } from './support/static-pods.ts'
 
 // What only containers can do, and what only a shared container runtime can do to them.
@@ -199,61 +199,8 @@ cat /disk/init; grep -c ' /memory tmpfs.*size=1024k' /proc/mounts`
 
   onMachine(
     'T10 a kubelet on the same runtime is named; its pods are left alone and none is started beside it',
-    async machine => {
-      machine.write({ name: 'web', script: machine.service('web') })
-      const { pods, runtime } = machine.startAgent()
-      await eventually('it runs', () => machine.lines('web').length === 1)
-      // As a kubelet makes them: its labels, not ours.
-      const of = {
-        [labels.podName]: 'kube-proxy',
-        [labels.podNamespace]: 'kube-system',
-        [labels.podUid]: 'theirs',
-      }
-      const rival = await containerd.cri.runPodSandbox({
-        metadata: { name: 'kube-proxy', namespace: 'kube-system', uid: 'theirs', attempt: 0 },
-        logDirectory: machine.in('theirs'),
-        labels: of,
-        annotations: {},
-        linux: {
-          cgroupParent: '',
-          securityContext: {
-            namespaceOptions: { network: 2, pid: 1, ipc: 0 },
-            supplementalGroups: [],
-            privileged: false,
-            seccomp: { profileType: 0 },
-          },
-        },
-      })
-      try {
-        await eventually('it is named', () => pods.runtimeProblem?.includes('kube-system/kube-proxy'))
-        machine.write({ name: 'late', script: machine.service('late') })
-        await eventually('the new pod says why it waits', () =>
-          JSON.stringify(stateOf(pods, 'late') ?? {}).includes('A kubelet uses the same runtime'),
-        )
-        assert.deepEqual(machine.lines('late'), [])
-        assert.deepEqual(
-          runtime.containers().map(({ state }) => state),
-          ['Running'],
-          'what runs goes on',
-        )
-        machine.remove('web.json')
-        await eventually('removals work', () => runtime.containers().length === 0)
-        assert.equal(machine.lines('web').at(-1), 'stopped')
-        const all = await containerd.cri.listPodSandbox()
-        assert.deepEqual(
-          all.map(({ id, state }) => (id === rival ? state : 0)),
-          all.map(() => 0),
-        )
-        assert.ok(all.some(({ id }) => id === rival))
-      } finally {
-        await containerd.cri.stopPodSandbox(rival)
-        await containerd.cri.removePodSandbox(rival)
-      }
-      await eventually('the pod starts when the kubelet has gone', () => machine.lines('late').length === 1)
-      assert.equal(pods.runtimeProblem, undefined)
-    },
+    machine => besideAKubelet(machine, containerd),
   )
-
   onMachine('a log is rotated by having the runtime open it anew: nothing is lost', async machine => {
     machine.write({ name: 'web', script: `n=0; while :; do n=$((n+1)); echo $n; sleep 0.01; done` })
     const { runtime } = machine.startAgent()
