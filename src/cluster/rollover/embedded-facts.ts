@@ -11,6 +11,7 @@ import type { EmbeddedControl } from './embedded-control.ts'
 import { leafHolders } from './leaf-holders.ts'
 import type { NodeTrials } from './node-trials.ts'
 import { certificateRequests } from './pending-requests.ts'
+import { type PodPublication, withSeen } from './pod-publication.ts'
 import type { ServerTrials } from './server-trials.ts'
 import { signedBundles } from './signed-bundles.ts'
 import { dialWith } from './sink-dial.ts'
@@ -24,6 +25,7 @@ export interface FactParts {
   role: TrustRole
   server: ServerTrials
   nodes: NodeTrials
+  pods: PodPublication
   /** CAs whose canary was tried and taken since the signer's pointer moved. */
   canaries: ReadonlySet<number>
 }
@@ -141,13 +143,17 @@ async function serverConsumers(
 }
 
 /** Who verifies certificates of the role, but for the API itself. */
-export function consumersOf({ control, role, nodes }: FactParts): ConsumerFacts[] {
+export function consumersOf({ control, role, nodes, pods }: FactParts): ConsumerFacts[] {
   const bundles = signedBundles(role, control)
   const digests = new Map([...bundles].map(([generation, { digest }]) => [generation, digest]))
   const onNodes = nodes.facts(role).flatMap(node => nodeConsumers(node, role, digests))
   // Nodes present serving certificates, and judge nobody by theirs.
   if (role === 'kubelet-serving') return onNodes.map(consumer => ({ ...consumer, roles: [] }))
-  return role === 'client' ? onNodes : [...onNodes, ...strangers(control)]
+  if (role === 'client') return onNodes
+  const { bundle: generation } = control.trust.role(role)
+  const published = { generation, pem: bundles.get(generation)?.pem ?? '' }
+  const mounting = pods.consumers(control.reader, published, control.clock.now())
+  return [...onNodes, ...withSeen(mounting, strangers(control))]
 }
 
 /** Who came without an agent of ours. Its proof is of the CA alone: which bundle it has, nobody can see. */
