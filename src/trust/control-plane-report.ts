@@ -74,7 +74,13 @@ function isReport(value: unknown): value is ControlPlaneReport {
   const { seal, proof, healthy, ends, instances, authorities, lacks, roles, seenAt } = value
   return (
     (proof === undefined ||
-      (isRecord(proof) && typeof proof.chain === 'string' && typeof proof.signature === 'string')) &&
+      (isRecord(proof) &&
+        typeof proof.chain === 'string' &&
+        typeof proof.signature === 'string' &&
+        (proof.identity === undefined ||
+          (isRecord(proof.identity) &&
+            typeof proof.identity.key === 'string' &&
+            typeof proof.identity.signature === 'string')))) &&
     typeof seal === 'string' &&
     Buffer.from(seal, 'base64').length === 32 &&
     typeof healthy === 'boolean' &&

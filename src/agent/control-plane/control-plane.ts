@@ -27,6 +27,7 @@ import { type Goal, goalOf, isOlder, isSame, neededKeys, type RoleGoal } from '.
 import { type HealthParts, type Instances, instancesOf, whyNotUp } from './health.ts'
 import { KeptBundles } from './kept-bundles.ts'
 import { type Layout, layoutOf } from './layout.ts'
+import { nodeIdentity } from './node-identity.ts'
 import { earliestEnd } from './own-certificates.ts'
 import type { ComponentProcesses } from './processes.ts'
 import { reportOf } from './report-of.ts'
@@ -370,7 +371,8 @@ export class ControlPlane {
     const about = `${this.#node.uid} ${identity.chain}`
     if (this.#proofAbout === about) return
     const seal = Buffer.from(this.#seal.publicKey).toString('base64')
-    this.#proof = await proveSeal(seal, this.#node, identity.chain, identity.signer)
+    const own = await nodeIdentity(this.#options.stateDirectory, this.#ports)
+    this.#proof = await proveSeal(seal, this.#node, { ...identity, identity: own })
     this.#proofAbout = about
   }
 

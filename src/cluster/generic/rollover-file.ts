@@ -53,6 +53,8 @@ export interface KubeadmEntry {
   nodes: readonly string[]
   /** Of kube-apiserver on each. */
   port: number
+  /** SHA-256 of each node's own key, which its agent logs when it makes it. */
+  identities?: Readonly<Record<string, string>>
 }
 
 /** What is switched on API servers. */
@@ -107,7 +109,7 @@ function kubeadmOf(file: Partial<Record<(typeof fields)[number], unknown>>, bad:
     name => file[name] !== undefined,
   )
   if (foreign !== undefined) throw bad(`${foreign} is for clusters that kubeadm did not make; leave it out`)
-  const { nodes, port } = fieldsOf(file.kubeadm, 'kubeadm', ['nodes', 'port'], bad)
+  const { nodes, port, identities } = fieldsOf(file.kubeadm, 'kubeadm', ['nodes', 'port', 'identities'], bad)
   const names = listOf(nodes, 'kubeadm.nodes', bad).map((item, index) =>
     textOf(item, `kubeadm.nodes[${index}]`, bad),
   )
@@ -115,7 +117,18 @@ function kubeadmOf(file: Partial<Record<(typeof fields)[number], unknown>>, bad:
   return {
     nodes: [...new Set(names)],
     port: numberOf(port ?? 6443, 'kubeadm.port', { least: 1, most: 65_535 }, bad),
+    ...(identities !== undefined && { identities: identitiesOf(identities, names, bad) }),
   }
+}
+
+function identitiesOf(value: unknown, names: readonly string[], bad: Bad): Record<string, string> {
+  const fields = fieldsOf(value, 'kubeadm.identities', names, bad)
+  const entries = names.map(name => {
+    const text = textOf(fields[name], `kubeadm.identities.${name}`, bad)
+    if (!/^[0-9a-f]{64}$/.test(text)) throw bad(`kubeadm.identities.${name} must be a SHA-256 in hexadecimal`)
+    return [name, text] as const
+  })
+  return Object.fromEntries(entries)
 }
 
 function parsed(text: string, bad: Bad): unknown {

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { issueLocally } from '../../agent/control-plane/local-pairs.ts'
+import { generateSigner, loadSigner } from '../../keys/private-key.ts'
 import { newSealingKey } from '../../keys/sealed.ts'
 import { caRotation } from '../../kube/rollcall/ca-rotation.ts'
 import { trustBundle } from '../../kube/rollcall/trust-bundle.ts'
@@ -13,6 +15,9 @@ import {
   decodeControlPlaneReport,
   encodeControlPlaneReport,
 } from '../../trust/control-plane-report.ts'
+import { proveSeal } from '../../trust/seal-proof.ts'
+import { sha256Hex } from '../../x509/fingerprint.ts'
+import { nameOf } from '../../x509/name.ts'
 import { type KubeadmCluster, kubeadmCluster } from './testing/kubeadm-cluster.ts'
 
 /** The Lease of a node tells another report of its control plane. */
@@ -88,6 +93,44 @@ test('who may write Leases and Nodes is sealed no CA key: the sealing key is sig
     const { proof } = other
     return { ...report, seal: other.seal, ...(proof && { proof }) }
   })
+  await under.pass(10)
+  assert.deepEqual(await sealedFor(under, 'cp-1'), [])
+  delete first.lies
+  await under.until('apiserver-serving', phase => phase === 'Done')
+  await under.stop()
+})
+
+test('who has stolen the key of the client CA is not sealed the next one, where the nodes’ own keys are pinned', async () => {
+  const under = await kubeadmCluster()
+  const [first, ...others] = under.nodes
+  const ca = under.cas.authority('client', 1)
+  assert.ok(first && ca)
+  await under.pass(3)
+  const pinned = under.nodes.map(({ name, report }) => {
+    const key = report().proof?.identity?.key ?? ''
+    return [name, sha256Hex(new Uint8Array(Buffer.from(key, 'base64')))] as const
+  })
+  assert.equal(new Set(pinned.map(([, sha256]) => sha256)).size, 1 + others.length)
+  Object.assign(under.control, { identities: Object.fromEntries(pinned) })
+  // A certificate of the node, a sealing key and an identity: all of the thief's own making.
+  const thief = newSealingKey(seededRandom(666))
+  const { metadata } = await under.control.client.get<KubeNode>(resources.nodes, { name: 'cp-1' })
+  const subject = nameOf({ commonName: 'system:node:cp-1', organizations: ['system:nodes'] })
+  const now = under.cluster.clock.now()
+  const forged = await issueLocally(ca, { subject, usage: 'clientAuth' }, { now, random: seededRandom(4) })
+  const seal = Buffer.from(thief.publicKey).toString('base64')
+  const proof = await proveSeal(
+    seal,
+    { name: 'cp-1', uid: metadata.uid ?? '' },
+    {
+      chain: forged.certificate,
+      signer: loadSigner(forged.key),
+      identity: generateSigner('Ed25519', seededRandom(667)),
+    },
+  )
+  first.lies = lies(report => ({ ...report, seal, proof }))
+  await under.begin('apiserver-serving')
+  await under.until('apiserver-serving', phase => phase === 'Distributing')
   await under.pass(10)
   assert.deepEqual(await sealedFor(under, 'cp-1'), [])
   delete first.lies

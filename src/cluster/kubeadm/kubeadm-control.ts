@@ -12,6 +12,11 @@ import type { OpenTrustRoots } from '../rollover/trust-root.ts'
 export interface KubeadmControl {
   /** Names of the control-plane nodes, by the operator: a Node that only calls itself one is sealed no key. */
   nodes: readonly string[]
+  /**
+   * SHA-256 of each node's own key, by name: without it who has the key of the client CA can have the next one sealed to
+   * himself. Absent: the certificate of a node is enough.
+   */
+  identities?: Readonly<Record<string, string>>
   /** Port of kube-apiserver on each of them. */
   port: number
   cas: CaStore

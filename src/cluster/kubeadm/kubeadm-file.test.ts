@@ -24,5 +24,16 @@ test('the nodes of a kubeadm control plane are named in the file, and nothing is
     'kubeadm: { nodes: [cp-1] }\nhooks: { present: wait }\n',
     /hooks is for clusters that kubeadm did not make/,
   )
+  const sha256 = 'ab'.repeat(32)
+  const pinned = parseRolloverFile(
+    `${common}kubeadm: { nodes: [cp-1], identities: { cp-1: ${sha256} } }\n`,
+    'rollover.yaml',
+  )
+  assert.deepEqual(pinned.kubeadm?.identities, { 'cp-1': sha256 })
+  refused(
+    `kubeadm: { nodes: [cp-1, cp-2], identities: { cp-1: ${sha256} } }\n`,
+    /kubeadm.identities.cp-2 must be a string/,
+  )
+  refused('kubeadm: { nodes: [cp-1], identities: { cp-1: x } }\n', /must be a SHA-256/)
   refused('kubeadm: { nodes: [cp-1], port: 0 }\n', /kubeadm.port/)
 })

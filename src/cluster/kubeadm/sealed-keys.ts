@@ -6,7 +6,7 @@ import type { Signer } from '../../keys/signer.ts'
 import type { KubeNode } from '../../kube/types.ts'
 import { type KeyId, sealedAbout } from '../../trust/control-plane-orders.ts'
 import type { ControlPlaneReport, ControlPlaneRole } from '../../trust/control-plane-report.ts'
-import { isSealOf } from '../../trust/seal-proof.ts'
+import { isSealBy, isSealOf } from '../../trust/seal-proof.ts'
 import { decodePem } from '../../x509/pem.ts'
 import { generationIn, type KubeadmControl } from './kubeadm-control.ts'
 
@@ -67,9 +67,12 @@ export class SealedKeys {
     { metadata: { name, uid = '' } }: KubeNode,
     { seal: key, proof }: ControlPlaneReport,
   ): string | undefined {
-    const { cas, clock, nodes } = this.#control
+    const { cas, clock, nodes, identities } = this.#control
     if (!nodes.includes(name)) return 'it is none of the control-plane nodes that were named here'
     if (!proof) return 'its agent does not prove that the sealing key is its own'
+    const pinned = identities && (identities[name] ?? '')
+    if (pinned !== undefined && !isSealBy(key, proof, { name, uid }, pinned))
+      return 'the sealing key in its report is not signed by the key of the node that is pinned'
     const authorities = cas
       .generations('client')
       .flatMap(one => cas.authority('client', one)?.certificate ?? [])
