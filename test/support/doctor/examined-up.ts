@@ -115,10 +115,11 @@ export async function startExaminedUp(): Promise<ExaminedUp> {
     fleet: () => Number(readFileSync(join(folder.path, 'fleet.pid'), 'utf8').split(' ')[0]),
     async prove(fault) {
       const before = await snapshot(examined.admin)
-      const mendNode = keepNode(examined)
+      const args = fault.args?.(examined) ?? []
+      const mendNode = args[0] === 'node' ? keepNode(examined) : () => {}
       try {
         await fault.make(examined)
-        judged(await examined.doctor(...(fault.args?.(examined) ?? [])), fault.id, fault.also)
+        judged(await examined.doctor(...args), fault.id, fault.also)
       } finally {
         for (const mend of mending.splice(0)) mend()
         await fault.undo?.(examined)

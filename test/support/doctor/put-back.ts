@@ -34,7 +34,8 @@ export async function putBack(client: KubeClient, before: Snapshot): Promise<voi
   const now = await snapshot(client)
   for (const [ref, objects] of before) {
     const there = now.get(ref) ?? new Map<string, KubeObject>()
-    for (const [key, object] of there) if (!objects.has(key)) await remove(client, ref, object)
+    const added = [...there].filter(([key]) => !objects.has(key))
+    await Promise.all(added.map(([, object]) => remove(client, ref, object)))
     for (const [key, object] of objects) {
       // Requests are cleaned up and Leases renewed by those who run.
       if (ref === resources.certificateSigningRequests || ref === resources.leases) continue

@@ -33,7 +33,8 @@ export const issuedFaults: readonly Fault[] = [
       await decide(up, first, 'Approved', 'AutoApproved')
       await sign(up, first, await leaf(up, 'client auth', { commonName: 'system:node:first' }))
       await ago(up, 6 * minute, async () => {
-        for (let n = 0; n < 101; n++) await ask({ by: bootstrapper(up), of: `new-${n}` })
+        const asked = Array.from({ length: 101 }, (_, n) => ask({ by: bootstrapper(up), of: `new-${n}` }))
+        await Promise.all(asked)
       })
     },
   },

@@ -83,7 +83,7 @@ export const nodeFaults: readonly Fault[] = [
     id: 'Z01',
     what: 'a fleet that joined together and does not renew',
     async make(up) {
-      for (let n = 0; n < 25; n++) {
+      const joined = async (n: number) => {
         const of = `guest-${n}`
         await register(up, of, { address: `10.0.1.${n}` })
         const asked = await ask({ by: node(up, of), of })
@@ -92,6 +92,7 @@ export const nodeFaults: readonly Fault[] = [
         const life = { now: up.now() - 21.5 * hour, lifetime: 24 * hour }
         await sign(up, asked, await leaf(up, 'client auth', { commonName, ...life }))
       }
+      await Promise.all(Array.from({ length: 25 }, (_, n) => joined(n)))
     },
   },
   {
@@ -103,13 +104,14 @@ export const nodeFaults: readonly Fault[] = [
         name,
       })
       const { request, signerName, usages } = spec
-      for (let n = 0; n < 1000; n++)
-        await up.admin.create<CertificateSigningRequest>(resources.certificateSigningRequests, {
+      const create = (n: number) =>
+        up.admin.create<CertificateSigningRequest>(resources.certificateSigningRequests, {
           apiVersion: 'certificates.k8s.io/v1',
           kind: 'CertificateSigningRequest',
           metadata: { name: `old-${n}` },
           spec: { request, signerName, usages },
         })
+      await Promise.all(Array.from({ length: 1000 }, (_, n) => create(n)))
     },
   },
   {
