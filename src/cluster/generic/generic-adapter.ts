@@ -219,7 +219,7 @@ export class GenericAdapter implements ControllerAdapter {
     order: Fence,
   ): Promise<void> {
     const pem = bundlesOf(this.#parts()).get(generation)?.pem
-    if (pem === undefined) return
+    if (pem === undefined || !this.#servers.has(server)) return
     const { connection } = this.#control
     this.#hooks.guard(whyShutOut(connection.presents(), pem))
     if (this.#state().judgesBy[server] !== generation)
