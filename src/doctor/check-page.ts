@@ -91,7 +91,7 @@ is broken, and it does not count: exit code 3 means that something critical or a
 everything could be looked at, 0 that all is well.
 
 Each has a test that makes its fault and finds this id and nothing louder: in a real \`rollcall up\`
-(\`test/doctor-on-up.test.ts\`), against its API in the process of the test (\`src/doctor/*.test.ts\`), or, where neither can
+(\`test/doctor-on-up*.test.ts\`), against its API in the process of the test (\`src/doctor/*.test.ts\`), or, where neither can
 have the fault, by recorded facts.
 
 | id | severity | what is wrong | fault made in |

@@ -1,8 +1,9 @@
 import { type Check, view } from '../check.ts'
 import { showRequest, watchRequests } from '../commands.ts'
 
-/** What a signer says whose key is in a token or in another program. */
-const aboutToken = /pkcs#?11|token|CKR_|PIN|slot|HSM|remote signer|external signer/i
+/** What a signer says whose key is in a token or in another program; `up` and `server` say no more than that it is away. */
+const aboutToken =
+  /pkcs#?11|token|CKR_|PIN|slot|HSM|remote signer|external signer|key of the signing CA is away/i
 
 export const d10: Check = {
   meta: {

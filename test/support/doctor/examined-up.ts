@@ -68,18 +68,26 @@ const fleetNodes = 3
 /** Milliseconds: so long before now it starts, so that something can have happened since. */
 const began = 3 * 3_600_000
 
-export async function startExaminedUp(): Promise<ExaminedUp> {
+/** `args` and `environment` are added to those that it is started with. */
+export async function startExaminedUp({
+  args = [],
+  environment = {},
+}: {
+  args?: string[]
+  environment?: Record<string, string>
+} = {}): Promise<ExaminedUp> {
   const folder = temporaryFolder()
   const scratch = temporaryFolder()
   const clocks = { up: join(scratch.path, 'up-clock'), fleet: join(scratch.path, 'fleet-clock') }
   for (const file of Object.values(clocks)) writeFileSync(file, String(-began))
   const preload = pathToFileURL(join(import.meta.dirname, 'shifted-clock.mjs')).href
   const up = startRollcall(
-    ['up', '--nodes', String(fleetNodes), '--dir', folder.path, '--port', '0', '--no-dashboard'],
+    ['up', '--nodes', String(fleetNodes), '--dir', folder.path, '--port', '0', '--no-dashboard', ...args],
     {
       NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --import ${preload}`,
       ROLLCALL_TEST_CLOCK: clocks.up,
       ROLLCALL_TEST_FLEET_CLOCK: clocks.fleet,
+      ...environment,
     },
   )
   await up.ready
