@@ -42,9 +42,11 @@ export function startRolloverController(options: RolloverControllerOptions): { s
     while (!signal.aborted) {
       let active = 0
       try {
-        const rotations = inCharge((await options.objects.list()).filter(isUnderWay))
+        const all = await options.objects.list()
+        const rotations = all.filter(isUnderWay)
         active = rotations.length
-        for (const rotation of rotations) if (!signal.aborted) await turnOf(rotation, options)
+        for (const rotation of rotations)
+          if (!signal.aborted) await turnOf(rotation, emergencyAfter(rotation, all), options)
         await options.rest()
       } catch (error) {
         log.error('a turn of the rollover failed', { error: String(error) })
@@ -66,15 +68,26 @@ function isUnderWay({ status }: CARotationObject): boolean {
   return phase === undefined || !finalPhases.has(phase)
 }
 
-/** An emergency takes over from what else is under way for its role. */
-function inCharge(rotations: readonly CARotationObject[]): CARotationObject[] {
-  const emergencies = new Set(
-    rotations.filter(({ spec }) => spec.reason === 'Compromise').map(({ spec }) => spec.role),
-  )
-  return rotations.filter(({ spec }) => spec.reason === 'Compromise' || !emergencies.has(spec.role))
+/** An emergency takes over for good from what else is under way for its role; what is begun after it is none of its business. */
+function emergencyAfter(
+  { metadata, spec }: CARotationObject,
+  all: readonly CARotationObject[],
+): string | undefined {
+  const begun = metadata.creationTimestamp ?? ''
+  return all.find(other => {
+    const { reason, role } = other.spec
+    const since = other.metadata.creationTimestamp ?? ''
+    return (
+      reason === 'Compromise' && role === spec.role && since >= begun && other.metadata.name !== metadata.name
+    )
+  })?.metadata.name
 }
 
-async function turnOf(rotation: CARotationObject, options: RolloverControllerOptions): Promise<void> {
+async function turnOf(
+  rotation: CARotationObject,
+  supersededBy: string | undefined,
+  options: RolloverControllerOptions,
+): Promise<void> {
   const { role } = rotation.spec
   const { clock, log } = options
   const store = rotationStore(rotation.metadata.name, {
@@ -86,7 +99,13 @@ async function turnOf(rotation: CARotationObject, options: RolloverControllerOpt
   const { plan } = await store.read()
   if (plan.phase === 'Prepared' || plan.phase === 'Freezing' || plan.phase === 'Unbridging')
     await adapter.ceremony(plan)
-  const turn = await takeTurn(store, adapter)
+  const turn = await takeTurn(store, {
+    gather: async asked => ({
+      ...(await adapter.gather(asked)),
+      ...(supersededBy !== undefined && { supersededBy }),
+    }),
+    carryOut: order => adapter.carryOut(order),
+  })
   for (const { order, error } of turn.failures)
     log.warn('an order of the rollover failed', { order: order.effect.kind, role, error: String(error) })
   if (!turn.stored) return

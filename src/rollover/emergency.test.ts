@@ -68,3 +68,12 @@ test('an emergency has no way back', () => {
   })
   assert.equal(step(plan, quiet({ servers })).phase, 'EmergencyDistrust')
 })
+
+test('what was under way for the role ends when an emergency begins, and never goes on after it', () => {
+  for (const phase of ['Proving', 'Reissuing', 'DistrustingConsumers'] as const) {
+    const { plan, effects } = step(planIn(phase), quiet({ supersededBy: 'client-3' }))
+    assert.deepEqual([plan.phase, plan.history.at(-1)?.reason, effects], ['Aborted', 'Superseded', []])
+  }
+  const emergency = planIn('EmergencyDistrust', compromise)
+  assert.equal(step(emergency, quiet({ servers, supersededBy: 'client-4' })).plan.phase, 'EmergencyDistrust')
+})

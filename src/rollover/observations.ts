@@ -16,6 +16,8 @@ export interface Observations {
   /** How far the clocks of orchestrator, API and consumers are apart, in milliseconds. */
   clockSkew: number
   leader: { identity: string; token: number }
+  /** An emergency of the same role that was begun since, by name. */
+  supersededBy?: string
   preflight: PreflightFacts
   /** The two CAs, once they exist. */
   authorities: ReadonlyMap<number, AuthorityFacts>

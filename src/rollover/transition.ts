@@ -15,6 +15,9 @@ const askedToPause = 'AskedToPause'
 
 /** The plan after what people wish, what gates allow, what time forbids. The same object where nothing changes. */
 export function moved(plan: Plan, seen: Observations): Plan {
+  // Going on would trust again what the emergency has dropped.
+  if (seen.supersededBy !== undefined && plan.reason !== 'Compromise')
+    return toPhase(plan, seen, 'Aborted', 'Superseded', [])
   const back = plan.wishes.rollback ? rollbackFrom(plan.phase) : undefined
   if (back !== undefined) return toPhase(plan, seen, back, 'AskedToRollBack', [])
   if (plan.paused) return resumed(plan, seen)

@@ -78,10 +78,13 @@ async function begin(role: TrustRole, flags: StartFlags, io: CommandIo, confirme
       whoAmI(client),
       listAll<CARotationObject>(client, caRotation.ref),
     ])
-    const { from, to, running } = generationsOf(role, rotations.items)
+    const { from, to: next, running } = generationsOf(role, rotations.items)
     if (running !== undefined && flags.reason !== 'Compromise')
       throw new RollcallError('USAGE', `Rotation ${running} of ${role} is not over; one at a time.`)
-    const name = `${role}-${to}`
+    // The CA that was on its way is the one that is trusted already.
+    const underWay = rotations.items.find(({ metadata }) => metadata.name === running)?.spec.to
+    const to = underWay ?? next
+    const name = underWay === undefined ? `${role}-${to}` : `${role}-${to}-emergency`
     const at = formatTime(io.clock.now())
     await client.create<CARotationObject>(caRotation.ref, {
       apiVersion: 'rollcall.dev/v1alpha1',
