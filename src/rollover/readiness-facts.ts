@@ -39,9 +39,10 @@ export function consumerOf({ spec, status }: TrustConsumerObject, role: TrustRol
     roles: spec.roles,
     instance,
     lastSeen: Date.parse(status?.lastSeen ?? '') || 0,
-    // An API server is told by its own state.
-    orderable: kind === 'APIServer' || (node !== undefined && proof !== undefined),
-    reloads: reports,
+    // An API server is told by its own state, and who changes the CA reads its own files again.
+    orderable: kind === 'APIServer' || kind === 'Orchestrator' || (node !== undefined && proof !== undefined),
+    // Both read their kubeconfig once.
+    reloads: reports && kind !== 'ControllerManager' && kind !== 'Scheduler',
     ...(node !== undefined && { node }),
     ...(status?.state === 'Gone' && { gone: true }),
     ...(status?.lastFailure !== undefined && { lastFailure: Date.parse(status.lastFailure) }),

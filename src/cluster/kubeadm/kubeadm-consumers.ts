@@ -99,17 +99,19 @@ function managers(parts: FactParts): ConsumerFacts[] {
       const instance = report?.instances[component] ?? 'unknown'
       // A node that is well without a scheduler has none that kubeadm made.
       if (report?.healthy && kind === 'Scheduler' && report.instances[component] === undefined) return []
-      const proven = said && report.healthy
+      // Before any orders they go by the CA that kubeadm gave them.
+      const generation = said?.trust || 1
       const facts: ConsumerFacts = {
         id: `${component}/${name}`,
         kind,
+        node: name,
         roles: [role],
         instance,
         lastSeen: report?.seenAt ?? 0,
         // It is told with the place that it reads: the agent of its node starts it anew.
         orderable: true,
         reloads: false,
-        ...(proven && { proof: { level: 2 as const, generation: said.trust, instance, at: report.seenAt } }),
+        ...(report?.healthy && { proof: { level: 2 as const, generation, instance, at: report.seenAt } }),
       }
       return [facts]
     })
