@@ -86,7 +86,7 @@ export function register(program: Command, io: CommandIo): void {
     )
     .option(
       '--rollover <file>',
-      'change the CAs that this file names, by the hooks and places that it names; see docs/guides/ca-rollover.md',
+      'change the CAs that this file names, by the hooks and places that it names; see docs/guides/ca-rollover-elsewhere.md',
     )
     .option('--no-leader-election', 'work at once: for a single replica')
     .option(

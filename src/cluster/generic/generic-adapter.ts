@@ -9,11 +9,11 @@ import { rootCaName } from '../../trust/root-ca.ts'
 import type { CaStore } from '../rollover/ca-store.ts'
 import { OrderBook } from '../rollover/order-book.ts'
 import { holdCeremony } from '../rollover/signed-bundles.ts'
-import type { TrustSink } from '../rollover/trust-sinks.ts'
 import { ApiServerTrials } from './api-servers.ts'
 import { type GenericControl, leaderNow } from './generic-control.ts'
 import { bundlesOf, type FactParts, type Facts, gatherFacts } from './generic-facts.ts'
 import type { GenericState } from './generic-state.ts'
+import { GenericView } from './generic-view.ts'
 import { bundleFile, type HandedFiles } from './handed-files.ts'
 import { renewKubeconfig } from './kubeconfig-leaf.ts'
 import { NodeDials } from './node-dials.ts'
@@ -23,8 +23,6 @@ import { whyBlind, whyShutOut } from './own-way-in.ts'
 import type { ManagedRole } from './rollover-file.ts'
 import { allShowByName, presentChain, type ServerParts, trustClients } from './server-orders.ts'
 import { notePublication, publishInSink, type SinkOrders } from './sink-orders.ts'
-import { readOnce, type SinkDoors, sinkOf, standardSinks } from './sinks.ts'
-import { emptySnapshot, type Snapshot, takeSnapshot } from './snapshot.ts'
 
 /** Milliseconds between two attempts at a proof by the same agent. */
 const attemptEvery = 3000
@@ -35,12 +33,12 @@ export class GenericAdapter implements ControllerAdapter {
   readonly #cas: CaStore
   readonly #servers: ReadonlyMap<string, ApiServerTrials>
   readonly #nodes: NodeDials
+  readonly #view: GenericView
   readonly #book: OrderBook
   readonly #hooks: OrderHooks
   readonly #signer: OtherSigner | undefined
   readonly #shown = new Map<number, Promise<boolean>>()
-  #snapshot: Snapshot = emptySnapshot
-  #sinks: readonly TrustSink[] = []
+  #took = 0
   #consumers: readonly ConsumerFacts[] = []
 
   constructor(control: GenericControl, role: ManagedRole, cas: CaStore) {
@@ -56,11 +54,27 @@ export class GenericAdapter implements ControllerAdapter {
     this.#hooks = new OrderHooks(control, role)
     const { asCanary } = control
     this.#signer = role === 'client' && asCanary ? new OtherSigner({ ...control, asCanary, cas }) : undefined
+    this.#view = new GenericView(control, role, {
+      run: (name, hook, variables) => this.#hooks.ask(name, hook, variables),
+      bundleFile: (name, pem) => bundleFile(name, pem, this.#handed()),
+    })
     this.#nodes = new NodeDials({ ...control, cas })
-    this.#book = new OrderBook({ ...control, reader: this.#reader }, role)
+    this.#book = new OrderBook({ ...control, reader: this.#view.reader }, role)
   }
 
   async gather(plan: Plan): Promise<Facts> {
+    const began = this.#control.clock.monotonic()
+    const facts = await this.#gather(plan)
+    this.#took = this.#control.clock.monotonic() - began
+    return facts
+  }
+
+  /** Milliseconds that the last gathering took: a large cluster is asked less often. */
+  get took(): number {
+    return this.#took
+  }
+
+  async #gather(plan: Plan): Promise<Facts> {
     await this.#look()
     const leader = await leaderNow(this.#control)
     if (leader.token === 0)
@@ -88,11 +102,6 @@ export class GenericAdapter implements ControllerAdapter {
   /** As gathered last. */
   get consumers(): readonly ConsumerFacts[] {
     return this.#consumers
-  }
-
-  /** As read last. */
-  get snapshot(): Snapshot {
-    return this.#snapshot
   }
 
   async carryOut(order: Order): Promise<void> {
@@ -147,7 +156,7 @@ export class GenericAdapter implements ControllerAdapter {
     const { bundle } = this.#state()
     const known = [...bundlesOf(this.#parts()).values()].filter(({ generation }) => generation > bundle)
     if (known.some(({ anchors }) => anchors.includes(to) && anchors.includes(from))) return
-    const parts = { client, reader: this.#snapshot, roots, cas: this.#cas, now: clock.now() }
+    const parts = { client, reader: this.#view.reader, roots, cas: this.#cas, now: clock.now() }
     await holdCeremony(this.#role, [from, to], parts)
   }
 
@@ -156,15 +165,9 @@ export class GenericAdapter implements ControllerAdapter {
   }
 
   async #look(): Promise<void> {
-    const { client, trust, file } = this.#control
-    const [snapshot] = await Promise.all([
-      takeSnapshot(client, { secrets: file.tokenSecrets }),
-      trust.follow(),
-    ])
-    this.#snapshot = snapshot
-    const doors = this.#sinkDoors()
-    const all = [...standardSinks(doors), ...file.sinks.map(entry => sinkOf(entry, doors))]
-    this.#sinks = all.filter(({ role }) => role === this.#role).map(readOnce)
+    // Who signs without writing it down is seen by his requests alone.
+    const published = this.#control.trust.role(this.#role)?.publishedAt ?? 0
+    await this.#view.look(this.#signer ? Number.POSITIVE_INFINITY : published)
   }
 
   #state(): GenericState {
@@ -179,30 +182,12 @@ export class GenericAdapter implements ControllerAdapter {
       role: this.#role,
       cas: this.#cas,
       state: this.#state(),
-      snapshot: this.#snapshot,
+      snapshot: this.#view.reader,
       servers: this.#servers,
       nodes: this.#nodes,
-      sinks: this.#sinks,
+      sinks: this.#view.sinks,
       signer: this.#signer,
       awaited: this.#hooks.awaited,
-    }
-  }
-
-  readonly #reader: Snapshot = {
-    get: (...args) => this.#snapshot.get(...args),
-    list: (...args) => this.#snapshot.list(...args),
-    generation: () => 0,
-  }
-
-  #sinkDoors(): SinkDoors {
-    const { client, disk, file } = this.#control
-    return {
-      client,
-      disk,
-      now: () => this.#snapshot,
-      publishRootCa: file.publishRootCa,
-      run: (name, hook, variables) => this.#hooks.ask(name, hook, variables),
-      bundleFile: (name, pem) => bundleFile(name, pem, this.#handed()),
     }
   }
 
@@ -244,7 +229,7 @@ export class GenericAdapter implements ControllerAdapter {
   #sinkOrders(): SinkOrders {
     return {
       ...this.#control,
-      sinks: this.#sinks,
+      sinks: this.#view.sinks,
       state: () => this.#state(),
       change: (fence, change) => this.#change(fence, change),
       hooks: this.#hooks,

@@ -8,6 +8,8 @@ import { type KubeObject, type ResourceRef, resources } from '../../kube/types.t
 import { rootCaName } from '../../trust/root-ca.ts'
 import { serviceAccountTokenType } from '../../trust/token-secrets.ts'
 
+import type { RememberedLists } from './remembered-lists.ts'
+
 export type Snapshot = ObjectReader
 
 const read: readonly [ResourceRef, ListOptions][] = [
@@ -33,22 +35,50 @@ const tokenSecrets: readonly [ResourceRef, ListOptions] = [
 
 export const emptySnapshot: Snapshot = readerOf(new Map())
 
-/** Without Secrets where the asker says that he keeps none: listing them is a right that few should have. */
-export async function takeSnapshot(client: KubeClient, { secrets = true } = {}): Promise<Snapshot> {
-  const wanted = secrets ? [...read, tokenSecrets] : read
+export interface SnapshotOptions {
+  /** False: without Secrets, where nobody keeps any; listing them is a right that few should have. */
+  secrets?: boolean
+  /** False: without Pods. */
+  pods?: boolean
+  /**
+   * Pods and requests are many. A pod that is made after a publication mounts what was published, so that those from before
+   * it are enough; absent: all is read at each call.
+   */
+  remembered?: { lists: RememberedLists; since: number }
+}
+
+export async function takeSnapshot(
+  client: KubeClient,
+  { secrets = true, pods = true, remembered }: SnapshotOptions = {},
+): Promise<Snapshot> {
+  const asked = secrets ? [...read, tokenSecrets] : read
+  const wanted = pods ? asked : asked.filter(([resource]) => resource !== resources.pods)
   const lists = await Promise.all(
     wanted.map(async ([resource, options]) => {
-      const { items } = await listAll<KubeObject>(client, resource, options).catch(error => {
-        // A kind that this API does not serve has no objects.
-        if (isStatus(error, 'NotFound')) return { items: [] }
-        throw error
-      })
+      const now = () => listNow(client, resource, options)
+      const slow = resource === resources.pods || resource === resources.certificateSigningRequests
+      const items =
+        slow && remembered ? await remembered.lists.list(resource.plural, remembered.since, now) : await now()
       return [resource.plural, items] as const
     }),
   )
   const objects = new Map<string, KubeObject[]>()
   for (const [plural, items] of lists) objects.set(plural, [...(objects.get(plural) ?? []), ...items])
   return readerOf(objects)
+}
+
+async function listNow(
+  client: KubeClient,
+  resource: ResourceRef,
+  options: ListOptions,
+): Promise<readonly KubeObject[]> {
+  try {
+    return (await listAll<KubeObject>(client, resource, options)).items
+  } catch (error) {
+    // A kind that this API does not serve has no objects.
+    if (isStatus(error, 'NotFound')) return []
+    throw error
+  }
 }
 
 function readerOf(objects: ReadonlyMap<string, readonly KubeObject[]>): Snapshot {

@@ -22,7 +22,9 @@ import { type ManagedRole, managedRoles } from './rollover-file.ts'
 import { takeSnapshot } from './snapshot.ts'
 import { unmanagedAdapter } from './unmanaged-role.ts'
 
-/** Turns of a rotation that nothing rotates for. */
+/** Milliseconds of asking that nobody has to be spared. */
+const quickEnough = 1000
+/** Turns between two looks at the consumers of a role that is not rotated. */
 const surveyEvery = 10
 
 export function startGenericRollover(control: GenericControl): { stop(): Promise<void> } {
@@ -100,6 +102,12 @@ export function startGenericRollover(control: GenericControl): { stop(): Promise
     await removeGone(idsThere(reader), { reader, client })
   }
 
+  /** About a fifth of the time is spent on asking at most, however large the cluster is. */
+  function pause(): number {
+    const took = [...adapters.values()].map(adapter => ('took' in adapter ? adapter.took : 0))
+    return Math.max(file.interval, 4 * (Math.max(0, ...took) - quickEnough))
+  }
+
   const controller = startRolloverController({
     objects: { ...objects, list },
     adapterFor: role => adapters.get(role) ?? unmanagedAdapter(role, control),
@@ -123,7 +131,14 @@ export function startGenericRollover(control: GenericControl): { stop(): Promise
         )
       log.info('the CA rotation goes on', { rotation: name, from: last.from, to: phase, why: last.reason })
     },
-    pace: { busy: file.interval, idle: file.interval },
+    pace: {
+      get busy() {
+        return pause()
+      },
+      get idle() {
+        return pause()
+      },
+    },
     clock,
     log,
   })
