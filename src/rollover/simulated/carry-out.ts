@@ -83,8 +83,12 @@ function toMember(world: World, { effect }: Order, passes: (fence: Fence) => boo
     }
     case 'restart': {
       const member = reachable(world, effect.consumer)
-      const due = effect.notBefore <= world.now + world.clockError
-      if (member && String(member.instance) === effect.instance && due && passes(member.fence))
+      if (
+        member &&
+        String(member.instance) === effect.instance &&
+        isDue(world, effect) &&
+        passes(member.fence)
+      )
         member.restarting = true
       return
     }
@@ -102,7 +106,7 @@ function toMember(world: World, { effect }: Order, passes: (fence: Fence) => boo
     }
     case 'renew': {
       const member = reachable(world, effect.holder)
-      if (member?.renewable && passes(member.fence)) issueTo(world, member)
+      if (member?.renewable && isDue(world, effect) && passes(member.fence)) issueTo(world, member)
       return
     }
     default:
@@ -127,6 +131,11 @@ export function prove(world: World, member: Member, level: 2 | 3, authority: num
       known.length > 0
         ? { ...common, ...refuses, level: 3, authorities: known }
         : { ...common, ...refuses, level }
+}
+
+/** A node keeps the order and acts when its time has come. */
+function isDue(world: World, { notBefore }: { notBefore: number }): boolean {
+  return notBefore <= world.now + world.clockError
 }
 
 function reachable(world: World, id: string): Member | undefined {
