@@ -18,6 +18,8 @@ export interface StaticPodOptions {
   runtime: 'process' | 'cri'
   /** With `cri`: `unix:///path` of the runtime's socket; need not be there yet. Default: containerd's. */
   containerRuntimeEndpoint?: string
+  /** With `cri`: where archives of images may be; default: nowhere. */
+  imageArchives?: string
   /** With `process`: containers may run as root; default false. */
   allowRoot?: boolean
   /** Longest wait before a container that keeps ending is started again, milliseconds; default the kubelet's. */
@@ -78,7 +80,7 @@ export async function startStaticPods(
 }
 
 async function createRuntime(
-  { runtime, stateDirectory, containerRuntimeEndpoint, allowRoot = false }: StaticPodOptions,
+  { runtime, stateDirectory, containerRuntimeEndpoint, imageArchives, allowRoot = false }: StaticPodOptions,
   ports: StaticPodPorts,
   node: () => NodeFacts,
 ): Promise<Runtime> {
@@ -91,6 +93,7 @@ async function createRuntime(
     ...ports,
     endpoint: containerRuntimeEndpoint ?? defaultEndpoint,
     stateDirectory,
+    ...(imageArchives !== undefined && { imageArchives }),
     node,
   })
 }

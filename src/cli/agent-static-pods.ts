@@ -10,6 +10,7 @@ export interface StaticPodFlags {
   staticPodsState: string
   runtime?: 'process' | 'cri'
   containerRuntimeEndpoint?: string
+  imageArchives: string
   staticPodsAsRoot: boolean
   maxContainerRestartPeriod: number
   stopPodsOnExit: boolean
@@ -29,6 +30,11 @@ export function staticPodFlags(command: Command): Command {
       '--container-runtime-endpoint <endpoint>',
       'with --runtime cri: socket of the container runtime (default: unix:///run/containerd/containerd.sock)',
       parseEndpoint,
+    )
+    .option(
+      '--image-archives <dir>',
+      'with --runtime cri: archives of images (*.tar), imported when one is missing',
+      '/var/lib/rollcall/images',
     )
     .option('--static-pods-as-root', 'with --runtime process: containers may run as root', false)
     .option(
@@ -55,6 +61,7 @@ export function staticPodOptions(flags: StaticPodFlags): StaticPodOptions | unde
     stateDirectory: resolve(stateDirectory),
     runtime,
     ...(containerRuntimeEndpoint !== undefined && { containerRuntimeEndpoint }),
+    imageArchives: resolve(flags.imageArchives),
     allowRoot: flags.staticPodsAsRoot,
     longestRestartDelay: flags.maxContainerRestartPeriod * 1000,
     stopOnExit: flags.stopPodsOnExit,

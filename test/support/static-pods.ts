@@ -5,7 +5,7 @@ import { systemCode } from '../../src/errors.ts'
 import { systemNet } from '../../src/host/net.ts'
 import { systemRpc } from '../../src/host/rpc.ts'
 import { systemSpawn } from '../../src/host/spawn.ts'
-import { CriRuntime } from '../../src/pods/cri/cri-runtime.ts'
+import { CriRuntime, type CriRuntimeOptions } from '../../src/pods/cri/cri-runtime.ts'
 import type { RestartBackoff } from '../../src/pods/lifecycle/restart-backoff.ts'
 import { ProcessRuntime } from '../../src/pods/process/process-runtime.ts'
 import type { Runtime } from '../../src/pods/runtime.ts'
@@ -54,7 +54,8 @@ export const processes: MachineRuntime = {
   },
 }
 
-export function inContainerd(containerd: Containerd): MachineRuntime {
+/** `more`: options of the runtime. */
+export function inContainerd(containerd: Containerd, more: Partial<CriRuntimeOptions> = {}): MachineRuntime {
   return {
     container: folder => ({ image: busybox, volumeMounts: [{ name: 'machine', mountPath: folder }] }),
     volumes: folder => [{ name: 'machine', hostPath: { path: folder } }],
@@ -66,6 +67,7 @@ export function inContainerd(containerd: Containerd): MachineRuntime {
         connectRpc: systemRpc,
         endpoint: containerd.endpoint,
         node,
+        ...more,
       }),
     clear: stateDirectory => containerd.clear(stateDirectory),
   }

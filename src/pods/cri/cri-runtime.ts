@@ -10,6 +10,7 @@ import { removeTree } from '../state/remove-tree.ts'
 import { openStateFolder } from '../state/state-folder.ts'
 import { type Cri, createCri, isNotFound, isUnavailable } from './cri.ts'
 import { criRefusals } from './cri-rules.ts'
+import { ImageArchives } from './image-archives.ts'
 import { labels } from './labels.ts'
 import { configuredCgroupDriver, nodeMemory, saidCgroupDriver } from './node-facts.ts'
 import { removeCgroup } from './pod-cgroup.ts'
@@ -26,6 +27,8 @@ export interface CriRuntimeOptions {
   endpoint: string
   /** Logs and volumes of the pods; belongs to this runtime alone, and tells its pods from those of others. */
   stateDirectory: string
+  /** Where archives of images may be; absent: nowhere. */
+  imageArchives?: string
   /** What containers are told of the node. */
   node(): NodeFacts
   connectRpc: ConnectRpc
@@ -45,6 +48,7 @@ interface Opened {
   version: string
   watch: RuntimeWatch
   sandboxes: PodSandboxes
+  archives: ImageArchives | undefined
   facts: Omit<ConfigFacts, keyof NodeFacts>
 }
 
@@ -214,12 +218,13 @@ export class CriRuntime implements Runtime {
   }
 
   #start(order: StartOrder): Promise<void> {
-    const { cri, watch, sandboxes, facts } = this.#opened
+    const { cri, watch, sandboxes, archives, facts } = this.#opened
     return startContainer(order, {
       ...this.#options,
       cri,
       watch,
       sandboxes,
+      archives,
       facts: { ...facts, ...this.#options.node() },
       signal: this.#closing.signal,
     })
@@ -263,8 +268,15 @@ export class CriRuntime implements Runtime {
       version: runtimeVersion,
       watch,
       sandboxes,
+      archives: name === 'containerd' ? this.#archives() : undefined,
       facts: { stateDirectory, cgroupDriver, nodeMemory: memory },
     }
+  }
+
+  #archives(): ImageArchives | undefined {
+    const { imageArchives: directory } = this.#options
+    const { signal } = this.#closing
+    return directory === undefined ? undefined : new ImageArchives({ ...this.#options, directory, signal })
   }
 
   /** Its folders go before the sandbox that tells of them, so that an agent that dies in between leaves nothing behind. */

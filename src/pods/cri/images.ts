@@ -3,6 +3,7 @@ import { notStarted } from '../not-started.ts'
 import type { Container, StaticPod } from '../pod.ts'
 import type { Cri } from './cri.ts'
 import type { Image, PodSandboxConfig } from './cri-types.ts'
+import type { ImageArchives } from './image-archives.ts'
 
 /** Kubernetes' default: an image without a tag, or with `latest`, may be another one tomorrow. */
 export function pullPolicy({ image, imagePullPolicy }: Container): 'Always' | 'IfNotPresent' | 'Never' {
@@ -18,11 +19,12 @@ export async function provideImage(
   cri: Cri,
   container: Container,
   sandbox: PodSandboxConfig,
-  signal: AbortSignal,
+  { archives, signal }: { archives: ImageArchives | undefined; signal: AbortSignal },
 ): Promise<Image> {
   const { image } = container
   const policy = pullPolicy(container)
-  const here = await cri.imageStatus(image)
+  let here = await cri.imageStatus(image)
+  if (!here && (await archives?.importNew())) here = await cri.imageStatus(image)
   if (here && policy !== 'Always') return here
   if (policy === 'Never')
     throw notStarted(

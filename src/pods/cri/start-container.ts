@@ -4,6 +4,7 @@ import { revisionOf } from '../pod.ts'
 import type { StartOrder } from '../runtime.ts'
 import { podFolder } from '../state/pod-folder.ts'
 import type { Cri } from './cri.ts'
+import type { ImageArchives } from './image-archives.ts'
 import { checkNonRoot, provideImage } from './images.ts'
 import { type ConfigFacts, containerConfig, logsRoot } from './pod-config.ts'
 import type { PodSandboxes } from './pod-sandboxes.ts'
@@ -18,21 +19,29 @@ export interface StartPorts {
   facts: ConfigFacts
   disk: Disk
   spawn: Spawn
+  /** Where images may be on the disk; absent: nowhere. */
+  archives: ImageArchives | undefined
   /** The agent ends. */
   signal: AbortSignal
 }
 
 /** One run of a container, with all that has to be there before. */
 export async function startContainer(order: StartOrder, ports: StartPorts): Promise<void> {
-  const { cri, watch, sandboxes, facts, disk, signal } = ports
+  const { cri, watch, sandboxes, facts, disk, archives } = ports
   const { pod, container } = order
   // The runtime appends to the log, and makes no folder for it.
   await disk.makeDirectory(`${podFolder(logsRoot(facts.stateDirectory), pod)}/${container.name}`, 0o755)
   const usable = usableSandbox(watch.contents, pod.metadata.uid, revisionOf(pod))
   const problem = pod.spec.hostNetwork || usable ? undefined : await watch.networkProblem()
   if (problem !== undefined) throw notStarted('NetworkNotReady', networkMissing(problem), 'network')
-  const [sandbox] = await Promise.all([sandboxes.provide(pod, facts), prepareVolumes(pod, facts, ports)])
-  const image = await provideImage(cri, container, sandbox.config, signal)
+  const provide = () => sandboxes.provide(pod, facts)
+  // The runtime's own image for sandboxes may be in an archive too.
+  const provided = provide().catch(async error => {
+    if (!(await archives?.importNew())) throw error
+    return provide()
+  })
+  const [sandbox] = await Promise.all([provided, prepareVolumes(pod, facts, ports)])
+  const image = await provideImage(cri, container, sandbox.config, ports)
   checkNonRoot(pod, container, image)
   const [podAddress] = pod.spec.hostNetwork ? [] : await addressesOf(cri, sandbox.id)
   const config = containerConfig(order, { ...facts, podAddress }, image.uid?.value)
