@@ -63,6 +63,9 @@ test('the CAs of an API server that is not ours are changed by hooks: killed ami
   await eventually('the node has answered', async () => {
     return /^agent\/worker-1 +Agent +Live .*client L2/m.test(await anna('trust', 'ls'))
   }).catch(error => assert.fail(`${error.message}\n${agent.stderr()}`))
+  const ready = await anna('ca', 'readiness', 'apiserver-serving')
+  assert.match(ready, /^controller +Orchestrator +WillLoad/m)
+  assert.match(ready, /^agent\/worker-1 +Agent +WillLoad/m)
   await anna('ca', 'start', 'client', ...timings)
   await ben('ca', 'ack', 'client-2', 'ledger', '--reason', 'nothing else was ever signed')
   await judgeClientsByHand('client-2')
@@ -110,7 +113,9 @@ test('the CAs of an API server that is not ours are changed by hooks: killed ami
   assert.deepEqual(issuers(await everyPlace()), only)
   assert(existsSync(here('restarted')), 'what reads the root CA file once was started anew')
   // Exit code 0: every place brings a fresh machine through to what is served now.
-  assert.match(await anna('trust', 'probe'), /cluster-info .* yes/)
+  const probed = await anna('trust', 'probe', '--rollover', here('rollover.yaml'))
+  for (const place of ['cluster-info', 'join-data', 'everybody', 'root-ca-file', 'rollcall'])
+    assert.match(probed, new RegExp(`^${place} .* yes$`, 'm'))
 })
 
 /** A step that waits for people: they are told what to do, and nobody has to say that it is done. */

@@ -9,11 +9,13 @@ import { addConnectionOptions } from '../connect-kubeconfig.ts'
 import { addOutputOption, type OutputFormat, print } from '../output.ts'
 import { formatTable } from '../table.ts'
 import { withApi } from '../with-api.ts'
+import { type RolloverPlaces, readRolloverPlaces } from './rollover-places.ts'
 import { type Bundle, generationOf, type ReadSink, readSinks, signedForServers } from './sinks.ts'
 
 interface Flags extends ConnectionFlags {
   endpoint: string[]
   file: string[]
+  rollover?: string
   output: OutputFormat
 }
 
@@ -36,6 +38,10 @@ export function register(trust: Command, io: CommandIo): void {
     )
     .option('--endpoint <host:port>', 'another endpoint, e.g. a load balancer; may be repeated', collect, [])
     .option('--file <pem>', 'another place: a PEM file of CAs; may be repeated', collect, [])
+    .option(
+      '--rollover <file>',
+      'the places and API servers of a file of `rollcall controller --rollover`, too',
+    )
   addOutputOption(addConnectionOptions(probe)).action(async (flags: Flags) => {
     const { probes, unread } = await withApi(io, flags, ({ client, server }) =>
       probeAll(client, server, flags, io),
@@ -61,13 +67,14 @@ const columns = [
 ]
 
 async function probeAll(client: KubeClient, server: string, flags: Flags, io: CommandIo) {
-  const [bundles, sinks, files] = await Promise.all([
+  const [bundles, sinks, files, named] = await Promise.all([
     signedForServers(client),
     readSinks(client),
     readFiles(flags.file),
+    flags.rollover === undefined ? nothingNamed : readRolloverPlaces(client, flags.rollover),
   ])
-  const endpoints = await endpointsOf(client, server, flags.endpoint)
-  const all = [...sinks, ...files]
+  const endpoints = await endpointsOf(client, server, [...flags.endpoint, ...named.endpoints])
+  const all = [...sinks, ...files, ...named.sinks]
   const sources = [
     ...all.flatMap(({ name, pem }) =>
       pem === undefined ? [] : [{ source: name, pem, ...numbered(pem, bundles) }],
@@ -88,6 +95,8 @@ async function probeAll(client: KubeClient, server: string, flags: Flags, io: Co
   const unread = all.filter(({ pem }) => pem === undefined)
   return { probes, unread }
 }
+
+const nothingNamed: RolloverPlaces = { sinks: [], endpoints: [] }
 
 function numbered(pem: string, bundles: readonly Bundle[]): { generation?: number } {
   const generation = generationOf(pem, bundles)
