@@ -27,10 +27,7 @@ export function RolloverView(): View {
   </section>`
 }
 
-function Board({ value: { served, way, rotations, consumers } }: { value: Rotations }): View {
-  const running = rotations.filter(
-    ({ phase }) => phase !== 'Done' && phase !== 'Aborted' && phase !== 'RolledBack',
-  )
+function Board({ value: { served, way, rotations } }: { value: Rotations }): View {
   return html`${
     rotations.length === 0 &&
     html`<${Empty} title="No rotation">${
@@ -40,19 +37,12 @@ function Board({ value: { served, way, rotations, consumers } }: { value: Rotati
     }<//>`
   }
     ${roles.map(role => {
-      const of = rotations.filter(rotation => rotation.role === role)
-      const current = running.find(rotation => rotation.role === role) ?? of.at(-1)
-      return (
-        current && html`<${RoleBoard} key=${role} way=${way} rotation=${current} consumers=${consumers} />`
-      )
+      const rotation = rotations.find(one => one.role === role)
+      return rotation && html`<${RoleBoard} key=${role} way=${way} rotation=${rotation} />`
     })}`
 }
 
-function RoleBoard({
-  way,
-  rotation,
-  consumers,
-}: Pick<Rotations, 'way' | 'consumers'> & { rotation: Rotation }): View {
+function RoleBoard({ way, rotation }: Pick<Rotations, 'way'> & { rotation: Rotation }): View {
   const { name, role, from, to, phase, paused, reason, author, gates, blockers, latestStart } = rotation
   const at = way.indexOf(phase)
   return html`<section class="card rotation">
@@ -66,7 +56,7 @@ function RoleBoard({
     </ol>
     ${(at < 0 || paused) && html`<p class="notice">${paused ? 'Paused.' : `It is off the usual way: ${spaced(phase)}.`}</p>`}
     ${latestStart && html`<p>Has to begin by ${moment(Date.parse(latestStart) / 1000)}.</p>`}
-    <${RollCall} role=${role} to=${to} consumers=${consumers} />
+    <${RollCall} consumers=${rotation.consumers} />
     ${
       gates.length > 0 &&
       html`<table><caption>Gates</caption>
@@ -82,33 +72,42 @@ function RoleBoard({
   </section>`
 }
 
-type Consumer = Rotations['consumers'][number]
+type Consumer = Rotation['consumers'][number]
 
 /** Cells that are drawn; beyond it the bar has to do. */
 const mostCells = 2000
 
 /** The roll call itself: who of those that verify by this CA has proven to trust the new one. */
-function RollCall({ role, to, consumers }: { role: string; to: number; consumers: Consumer[] }): View {
-  const called = consumers
-    .filter(({ roles, state }) => roles.includes(role) && state !== 'Gone')
-    .sort((a, b) => collator.compare(`${a.kind} ${a.identity}`, `${b.kind} ${b.identity}`))
+function RollCall({ consumers }: { consumers: Consumer[] }): View {
+  const called = consumers.toSorted((a, b) => collator.compare(a.id, b.id))
   if (called.length === 0) return null
-  const hasAnswered = ({ proofs }: Consumer) =>
-    proofs.some(proof => proof.role === role && proof.generation >= to && proof.level >= 2)
-  const answered = called.filter(hasAnswered).length
-  const silent = called.filter(consumer => !hasAnswered(consumer))
+  // Who was excluded by name is shown, and counts for nothing.
+  const counting = called.filter(({ state }) => state !== 'Excluded')
+  const silent = counting.filter(({ answered }) => !answered)
   return html`<div class="roll-call">
-    <p><b class="big">${answered.toLocaleString('en')}</b> of ${plural(called.length, 'consumer')} answered</p>
-    <div class="cells" aria-hidden="true">${called.slice(0, mostCells).map(consumer => {
-      const state = hasAnswered(consumer) ? 'Answered' : consumer.state
-      return html`<i key=${consumer.name} class=${`cell is-${state.toLowerCase()}`} title=${`${consumer.kind} ${consumer.identity}: ${state}`} />`
-    })}</div>
-    ${silent.length > 0 && html`<p>Not yet: ${silent.slice(0, 20).map(nameOf).join(', ')}${silent.length > 20 ? ` and ${silent.length - 20} more` : ''}</p>`}
+    <p><b class="big">${(counting.length - silent.length).toLocaleString('en')}</b> of ${plural(counting.length, 'consumer')} answered</p>
+    <div class="cells" aria-hidden="true">${called
+      .slice(0, mostCells)
+      .map(({ id, kind, state, answered }) => {
+        const stands = answered ? 'Answered' : state
+        return html`<i key=${id} class=${`cell is-${stands.toLowerCase()}`} title=${`${kind} ${id}: ${stands}`} />`
+      })}</div>
+    ${
+      silent.length > 0 &&
+      html`<h3>Not yet</h3><ul class="plain silent">${silent
+        .slice(0, mostNamed)
+        .map(
+          ({ id, state, why }) =>
+            html`<li key=${id}><code>${id}</code> <small>${state === 'Live' ? '' : `${state.toLowerCase()}, `}${why}</small></li>`,
+        )}</ul>`
+    }
+    ${silent.length > mostNamed && html`<p class="muted">and ${(silent.length - mostNamed).toLocaleString('en')} more</p>`}
   </div>`
 }
 
+/** Of those who have not answered. */
+const mostNamed = 12
 const collator = new Intl.Collator('en', { numeric: true })
-const nameOf = ({ kind, identity, state }: Consumer) => `${kind} ${identity} (${state.toLowerCase()})`
 
 /** `IssuerSwitch` → `Issuer switch`. */
 function spaced(phase: string): string {

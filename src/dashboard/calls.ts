@@ -57,7 +57,8 @@ const answers: Readonly<Record<string, Answer>> = {
     answerJson(200, await showRequest(viewer, name, calls.clock.now())),
   'POST requests/NAME/approve': call => decide(call, 'approve'),
   'POST requests/NAME/deny': call => decide(call, 'deny'),
-  'GET rotations': async ({ viewer }) => answerJson(200, await readRotations(viewer)),
+  'GET rotations': async ({ calls, viewer }) =>
+    answerJson(200, await readRotations(viewer, calls.clock.now())),
   'GET doctor': runDoctor,
   'GET decisions': listDecisions,
 }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { consumersFor, roleObjects } from '../../dashboard/role-consumers.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { TrustRole } from '../../kube/rollcall/trust-bundle.ts'
 import { newPlan, noWishes } from '../../rollover/plan.ts'
@@ -11,7 +12,6 @@ import { addConnectionOptions } from '../connect-kubeconfig.ts'
 import { addOutputOption, type OutputFormat, print } from '../output.ts'
 import { formatTable } from '../table.ts'
 import { withApi } from '../with-api.ts'
-import { consumersFor, roleObjects } from './consumers.ts'
 import { addRole, bridgeOf } from './role-option.ts'
 
 type Flags = ConnectionFlags & { output: OutputFormat }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { consumersFor, roleObjects } from '../../dashboard/role-consumers.ts'
 import type { CARotationObject } from '../../kube/rollcall/ca-rotation.ts'
 import { sleep } from '../../ports.ts'
 import type { HistoryEntry } from '../../rollover/history.ts'
@@ -10,7 +11,6 @@ import { addOutputOption, type OutputFormat, print } from '../output.ts'
 import { printable } from '../printable.ts'
 import { formatTable } from '../table.ts'
 import { withApi } from '../with-api.ts'
-import { consumersFor, roleObjects } from './consumers.ts'
 
 /** Milliseconds between two looks with --watch. */
 const lookEvery = 1000

@@ -1,16 +1,16 @@
 /** Who verifies by the CA of a role, and whether each has proven to trust the one that comes: read with a viewer's rights. */
-import { type KubeClient, listAll } from '../../kube/client.ts'
-import { type CARotationObject, caRotation } from '../../kube/rollcall/ca-rotation.ts'
-import { type TrustBundleObject, type TrustRole, trustBundle } from '../../kube/rollcall/trust-bundle.ts'
-import { type TrustConsumerObject, trustConsumer } from '../../kube/rollcall/trust-consumer.ts'
-import { authorityName } from '../../rollover/bridge.ts'
-import type { BundleFacts } from '../../rollover/observations.ts'
-import type { Plan } from '../../rollover/plan.ts'
-import { consumerReadiness, type Readiness } from '../../rollover/readiness.ts'
-import { consumerOf, type RoleObjects } from '../../rollover/readiness-facts.ts'
-import { anchorsDigest, decodeBundle } from '../../trust/bundle-text.ts'
-import { parseCertificate } from '../../x509/certificate.ts'
-import { commonName } from '../../x509/name.ts'
+import { type KubeClient, listAll } from '../kube/client.ts'
+import { type CARotationObject, caRotation } from '../kube/rollcall/ca-rotation.ts'
+import { type TrustBundleObject, type TrustRole, trustBundle } from '../kube/rollcall/trust-bundle.ts'
+import { type TrustConsumerObject, trustConsumer } from '../kube/rollcall/trust-consumer.ts'
+import { authorityName } from '../rollover/bridge.ts'
+import type { BundleFacts } from '../rollover/observations.ts'
+import type { Plan } from '../rollover/plan.ts'
+import { consumerReadiness, type Readiness } from '../rollover/readiness.ts'
+import { consumerOf, type RoleObjects } from '../rollover/readiness-facts.ts'
+import { anchorsDigest, decodeBundle } from '../trust/bundle-text.ts'
+import { parseCertificate } from '../x509/certificate.ts'
+import { commonName } from '../x509/name.ts'
 
 export async function roleObjects(client: KubeClient): Promise<RoleObjects> {
   const [consumers, bundles, rotations] = await Promise.all([
