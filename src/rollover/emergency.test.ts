@@ -77,3 +77,15 @@ test('what was under way for the role ends when an emergency begins, and never g
   const emergency = planIn('EmergencyDistrust', compromise)
   assert.equal(step(emergency, quiet({ servers, supersededBy: 'client-4' })).plan.phase, 'EmergencyDistrust')
 })
+
+test('an emergency does not soak: the stolen CA is dropped everywhere as soon as the next one is served', () => {
+  const seen = quiet()
+  const served = seen.servers.map(server => ({
+    ...server,
+    presents: { authority: 2, mode: 'bare' as const, since: seen.now },
+    probes: { oldOnly: false, newOnly: true, both: true },
+  }))
+  const signer = { authority: 2, mode: 'bare', canaryAccepted: [2] } as const
+  const switched = planIn('EmergencySwitch', { reason: 'Compromise' })
+  assert.equal(step(switched, quiet({ servers: served, signer })).phase, 'EmergencyReissue')
+})

@@ -18,7 +18,7 @@ export function servedGate(plan: Plan, observations: Observations, authority: nu
 
 function whyNotServed(
   { presents, probes, healthy }: ServerFacts,
-  { policy }: Plan,
+  { policy, reason }: Plan,
   now: number,
   authority: number,
   mode: ChainMode,
@@ -28,7 +28,9 @@ function whyNotServed(
   // A bridged chain is for everybody; a bare one for who trusts its CA.
   const verified = probes?.both === true && (mode !== 'bridged' || (probes.oldOnly && probes.newOnly))
   if (!verified) return 'ChainNotServed'
-  return now - presents.since < policy.timings.bridgeSoak ? 'Soaking' : undefined
+  // 3.8: while the stolen CA is trusted anywhere its thief can be anybody; a soak would give him that time.
+  const soaks = reason !== 'Compromise' && now - presents.since < policy.timings.bridgeSoak
+  return soaks ? 'Soaking' : undefined
 }
 
 /** The chain of the old CA has one form only: `old`. */
