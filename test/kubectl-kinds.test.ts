@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { cells, clusterOfFile, type Kubectl, noKubectl, noOldKubectl, oldKubectl } from './support/kubectl.ts'
 
 // Kinds of rollcall.dev and their CustomResourceDefinitions, and kinds that are not there, as kubectl shows them.
@@ -44,6 +45,42 @@ for (const [version, skip, kubectl] of versions) {
       await kubectl().ok('wait --for=condition=Established crd/certificatepolicies.rollcall.dev --timeout=5s')
       assert.match(await kubectl().ok('explain certificatepolicies.spec'), /^ {2,3}evidence\t<string>/m)
       assert.match(await kubectl().ok('explain crd.spec.versions.schema'), /openAPIV3Schema/)
+    })
+
+    test('deploy/crds are applied as on any cluster and change nothing; other definitions are refused with the reason', {
+      skip,
+    }, async () => {
+      const files = fileURLToPath(new URL('../deploy/crds', import.meta.url))
+      const before = await kubectl().ok('get crd -o json')
+      await kubectl().ok(['apply', '-f', files])
+      const said = (await kubectl().ok(['apply', '-f', files])).trim().split('\n')
+      assert.ok(said.length >= 5)
+      for (const line of said)
+        assert.match(line, /^customresourcedefinition\.apiextensions\.k8s\.io\/\S+ unchanged$/)
+      const specs = (text: string) => JSON.parse(text).items.map(({ spec }: { spec: unknown }) => spec)
+      assert.deepEqual(specs(await kubectl().ok('get crd -o json')), specs(before))
+      const foreign = {
+        apiVersion: 'apiextensions.k8s.io/v1',
+        kind: 'CustomResourceDefinition',
+        metadata: { name: 'foos.example.com' },
+        spec: {
+          group: 'example.com',
+          scope: 'Cluster',
+          names: { plural: 'foos', kind: 'Foo' },
+          versions: [],
+        },
+      }
+      assert.match(
+        await kubectl().fails('apply -f -', foreign),
+        /spec: Forbidden: the kinds of this server are built into it/,
+      )
+      const [own] = JSON.parse(before).items
+      own.metadata = { name: own.metadata.name }
+      own.spec.scope = 'Namespaced'
+      assert.match(
+        await kubectl().fails('apply -f -', own),
+        /spec: Forbidden: the kinds of this server are built into it/,
+      )
     })
 
     test('a kind of ours is applied, compared, patched, shown and deleted', { skip }, async () => {
