@@ -90,3 +90,27 @@ test("the administrator's kubeconfig stays whole, and is the last one, when it i
   assert.ok(leaf)
   assert.equal(cas.issuerOf('client', leaf), admin?.issuer())
 })
+
+test('while its chains are made anew, each connection that comes is shown one; a CA that is gone takes no other chain with it', async t => {
+  const { cas, trust, store } = await trustOf(t)
+  for (const generation of [2, 3]) await cas.create('apiserver-serving', generation)
+  await trust.follow()
+  await trust.prepareChain(2, 'bare')
+  store.state = {
+    ...decodeState(undefined),
+    'apiserver-serving': { ...firstState, present: { authority: 3, mode: 'bare' } },
+  }
+  await trust.follow()
+  const before = trust.choice.forConnection('127.0.0.1')
+  const keeping = trust.keepLeaves()
+  assert.equal(trust.choice.forConnection('127.0.0.1').id, '3/bare')
+  await keeping
+  assert.notEqual(trust.choice.forConnection('127.0.0.1'), before)
+  const { authority } = cas
+  t.mock.method(cas, 'authority', (role: 'client', generation: number) =>
+    generation === 2 ? undefined : authority.call(cas, role, generation),
+  )
+  t.mock.method(cas, 'load', async () => {})
+  await assert.rejects(trust.keepLeaves(), RangeError)
+  assert.equal(trust.choice.forConnection('127.0.0.1').id, '3/bare')
+})

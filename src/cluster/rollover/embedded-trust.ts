@@ -206,22 +206,29 @@ export class EmbeddedTrust {
     return this.#options.bundles(role).get(generation)?.pem ?? this.#options.pki.ca.pem
   }
 
-  /** Renews a leaf with less than a third of its life left. */
+  /** Makes the chains anew, each leaf too. The one before is served until then: connections come at any moment. */
   async keepLeaves(): Promise<void> {
     this.#leaves.clear()
     this.#leaves.set(1, this.#options.pki.apiserver)
-    const made = [...this.#chains.keys()]
-    this.#chains.clear()
-    for (const id of made) {
+    const failures: unknown[] = []
+    for (const id of [...this.#chains.keys()]) {
       const [authority, mode] = id.split('/')
-      await this.#makeChain(Number(authority), mode as ChainMode)
+      try {
+        this.#chains.set(id, await this.#chain(Number(authority), mode as ChainMode))
+      } catch (error) {
+        failures.push(error) // others are made all the same; who asked is told
+      }
     }
+    if (failures.length > 0) throw failures[0]
   }
 
   async #makeChain(authority: number, mode: ChainMode): Promise<void> {
-    const { cas } = this.#options
     const id = chainId(authority, mode)
-    if (this.#chains.has(id)) return
+    if (!this.#chains.has(id)) this.#chains.set(id, await this.#chain(authority, mode))
+  }
+
+  async #chain(authority: number, mode: ChainMode): Promise<ServedChain> {
+    const { cas } = this.#options
     // The first CA's own pair has no name to be probed by.
     const { certificate, key } =
       authority === 1 && mode === 'old' ? this.#options.pki.apiserver : await this.#leaf(authority)
@@ -229,7 +236,7 @@ export class EmbeddedTrust {
     if (cross === undefined) throw new RangeError(`CA ${authority} is signed by no other`)
     // A bare chain is shown for the proof that a whole handshake with it is.
     const resumable = mode !== 'bare'
-    this.#chains.set(id, { id, certificate: certificate + cross, key, resumable })
+    return { id: chainId(authority, mode), certificate: certificate + cross, key, resumable }
   }
 
   async #leaf(authority: number): Promise<KeyPair> {
