@@ -46,6 +46,14 @@ test('keys under headings are what a Map says they are, in any order of changes'
   )
 })
 
+test('a name with control characters, as RBAC allows it, is found behind one that it begins with', () => {
+  const tallied = new TalliedKeys()
+  const long = 'a'.repeat(600)
+  const keys = ['\u0001', '', '\u0002', '-', '\u0001\u0001'].map(end => long + end)
+  for (const key of keys) tallied.set(key, 'issued')
+  for (const key of keys) assert.equal(tallied.get(key), 'issued', JSON.stringify(key.slice(600)))
+})
+
 test('a copy and what it was made of go their own ways', () => {
   fc.assert(
     fc.property(steps, steps, steps, (before, here, there) => {

@@ -103,7 +103,8 @@ export class TalliedKeys {
 
 /** Two parts of one that is full, which begins at `from`; `added` is the key that came last. */
 function split(from: string, text: string, added: string): Part[] {
-  const records = recordsOf(text).sort()
+  // By key alone: with what follows it, a character before END would come before the end of a shorter key.
+  const records = recordsOf(text).sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1))
   // What comes in order, as the pages of a list do, fills its parts.
   const inOrder = keyOf(records.at(-1) ?? '') === added
   const middle = inOrder ? records.length - 1 : records.length >> 1

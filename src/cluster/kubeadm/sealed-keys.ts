@@ -36,17 +36,13 @@ export class SealedKeys {
       const generation = generationIn(cas, role, id)
       const signer = generation === undefined ? undefined : cas.authority(role, generation)?.signer
       if (!signer || !isExportable(signer)) return []
-      const key = `${role} ${id} ${report.seal}`
+      const about = sealedAbout(role, id, { name, uid })
+      // Of the node too: another one may show the same sealing key, and it opens nothing that is sealed about that one.
+      const key = `${about} ${report.seal}`
+      const recipient = Buffer.from(report.seal, 'base64')
       const known =
         this.#made.get(key) ??
-        Buffer.from(
-          seal(
-            signer.exportPem(),
-            Buffer.from(report.seal, 'base64'),
-            sealedAbout(role, id, { name, uid }),
-            random,
-          ),
-        ).toString('base64')
+        Buffer.from(seal(signer.exportPem(), recipient, about, random)).toString('base64')
       this.#made.set(key, known)
       return [[id, known] as const]
     })
