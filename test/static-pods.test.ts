@@ -206,6 +206,33 @@ onMachine('never as root unless told, and runAsUser is obeyed', async machine =>
   await end()
 })
 
+onMachine(
+  'a shim that is killed takes its container with it, whoever started it: never are there two of one',
+  async machine => {
+    const script = `echo up $PPID $$$$ >>${machine.in('web')}; while :; do sleep 0.05; done`
+    const ids = (line = '') => line.split(' ').slice(1).map(Number)
+    const nth = (n: number) =>
+      eventually(
+        `run ${n} is up`,
+        () => machine.lines('web').length === n && ids(machine.lines('web')[n - 1]),
+      )
+    machine.write({ name: 'web', script, spec: { terminationGracePeriodSeconds: 0 } })
+    const first = machine.startAgent({ backoff: { first: 100, most: 100, calm: 600_000 } })
+    const [shim = 0, child = 0] = await nth(1)
+    process.kill(shim, 'SIGKILL')
+    const [shim2 = 0, child2 = 0] = await nth(2)
+    assert.ok(!runs(child), 'before the next one begins')
+    await first.end()
+    // While no agent is there.
+    process.kill(shim2, 'SIGKILL')
+    await eventually('it has ended', () => !runs(shim2))
+    assert.ok(runs(child2))
+    machine.startAgent({ backoff: { first: 100, most: 100, calm: 600_000 } })
+    await nth(3)
+    assert.ok(!runs(child2))
+  },
+)
+
 function runs(processId: number): boolean {
   try {
     return !/\) [ZX] /.test(readFileSync(`/proc/${processId}/stat`, 'utf8'))

@@ -11,6 +11,7 @@ import { removeTree } from '../state/remove-tree.ts'
 import { openStateFolder } from '../state/state-folder.ts'
 import { AdoptedRuns } from './adopted-runs.ts'
 import { followOutput } from './container-output.ts'
+import { endStrays } from './end-strays.ts'
 import { openNodePort } from './open-port.ts'
 import { factsOf, prepareRun } from './prepare-run.ts'
 import { processCommand } from './process-command.ts'
@@ -91,7 +92,10 @@ export class ProcessRuntime implements Runtime {
     })
     for (const { pod, runs } of found) {
       this.#pods.set(pod.metadata.uid, pod)
-      for (const run of runs) this.#runs.set(run.record.id, run)
+      for (const run of runs) {
+        if (run.isUnexplained && run.identity) await endStrays(run.identity, run.folder, this.#options)
+        this.#runs.set(run.record.id, run)
+      }
       const running = runs.filter(({ record }) => record.state === 'Running').length
       if (running > 0)
         log.info('a static pod that runs already was taken over', { pod: podKey(pod), containers: running })
@@ -271,9 +275,12 @@ export class ProcessRuntime implements Runtime {
   /** Looks at a run; one that has ended is known to have from now on. */
   async #refresh(id: string): Promise<void> {
     const run = this.#runs.get(id)
-    if (!run || run.record.state === 'Exited') return
+    // Once closed, what happens is the next agent's.
+    if (!run || run.record.state === 'Exited' || this.#closing.signal.aborted) return
     const seen = await currentRun(run.folder, factsOfRecord(run.record), this.#options.disk, run.identity)
     if (seen.record.state === 'Running' || this.#runs.get(id) !== run) return
+    if (seen.isUnexplained && seen.identity) await endStrays(seen.identity, run.folder, this.#options)
+    if (this.#runs.get(id) !== run) return
     this.#runs.set(id, seen)
     this.#tell()
   }

@@ -19,6 +19,8 @@ export interface StoredRun {
   folder: string
   /** undefined: its shim has left nothing, so it never began. */
   identity: ProcessIdentity | undefined
+  /** It has ended without a word of its shim, which was killed itself: its container may go on. */
+  isUnexplained?: boolean
 }
 
 /** The part of a record that is known when it starts. */
@@ -75,8 +77,12 @@ export async function currentRun(
   if (identity && (await isRunning(identity, disk))) {
     return { record: { ...facts, state: 'Running' }, folder, identity }
   }
-  return { record: { ...facts, ...(await readEnd(folder, facts, disk)) }, folder, identity }
+  const end = await readEnd(folder, facts, disk)
+  const isUnexplained = end.message === wasKilled
+  return { record: { ...facts, ...end }, folder, identity, ...(isUnexplained && { isUnexplained }) }
 }
+
+const wasKilled = 'it was killed'
 
 async function readEnd(
   folder: string,
@@ -89,7 +95,7 @@ async function readEnd(
   const state = 'Exited' as const
   if (!/^\d+$/.test(first)) {
     // KILL takes the shim too, and so does a restart of the machine.
-    return { state, exitCode: 137, reason: 'Error', message: 'it was killed', finishedAt }
+    return { state, exitCode: 137, reason: 'Error', message: wasKilled, finishedAt }
   }
   const exitCode = Number(first)
   const reason =
