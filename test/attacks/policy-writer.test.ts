@@ -190,3 +190,27 @@ test(
     assert.equal(metadata.name, 'cluster-info')
   }),
 )
+
+test(
+  'who may write every ConfigMap does not bring a CA back that was dropped: what the API trusts is written by who may sign, and deleted by nobody',
+  asWriter(async ({ cluster, mallory }) => {
+    const target = { name: 'rollcall-apiserver', namespace: 'kube-system' }
+    const state = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: target,
+      data: { client: '{"judgesBy":1}' },
+    }
+    const own = { ...state, metadata: { ...target, name: 'mine' } }
+    await mallory.create(resources.configMaps, own)
+    const refused = { message: /which CAs are in force/ }
+    await assert.rejects(mallory.create(resources.configMaps, state), refused)
+    const { admin } = cluster
+    await admin.create(resources.configMaps, state)
+    const data = { client: '{"judgesBy":2}' }
+    await assert.rejects(mallory.patch(resources.configMaps, target, 'merge', { data }), refused)
+    await assert.rejects(mallory.delete(resources.configMaps, target), refused)
+    await admin.patch(resources.configMaps, target, 'merge', { data })
+    await assert.rejects(admin.delete(resources.configMaps, target), refused)
+  }),
+)

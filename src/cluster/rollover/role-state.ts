@@ -3,11 +3,12 @@
  * server follows it, whoever wrote it.
  */
 import type { ObjectReader } from '../../apiserver/reader.ts'
+import { rolloverState } from '../../kube/admission/rotation-writers.ts'
 import { type TrustRole, trustRoles } from '../../kube/rollcall/trust-bundle.ts'
 import { type ConfigMap, resources } from '../../kube/types.ts'
 import type { ChainMode } from '../../rollover/observations.ts'
 
-export const stateConfigMap = { name: 'rollcall-apiserver', namespace: 'kube-system' }
+export const stateConfigMap = rolloverState
 
 export interface PointedChain {
   /** Absent: none signs. */

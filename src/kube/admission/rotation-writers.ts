@@ -11,6 +11,9 @@ export const roleSigners: Readonly<Record<TrustRole, readonly string[]>> = {
   'kubelet-serving': [signerNames.kubeletServing],
 }
 
+/** What the embedded API presents, trusts and signs with, where its rotations write it. */
+export const rolloverState = { name: 'rollcall-apiserver', namespace: 'kube-system' }
+
 /** Lists of statements in spec; the author makes none of those in which others vouch for his plan. */
 export const statementLists = ['approvals', 'exclusions', 'acknowledgements'] as const
 export const notByAuthor = ['approvals', 'acknowledgements'] as const

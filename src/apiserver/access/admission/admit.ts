@@ -8,6 +8,7 @@ import { guardHeld } from './held-requests.ts'
 import { protectNodeAddresses } from './node-addresses.ts'
 import { restrictNode } from './node-restriction.ts'
 import { guardEscalation } from './rbac-escalation.ts'
+import { guardRolloverState } from './rollover-state.ts'
 import { guardAttestation } from './trust-bundles.ts'
 
 /** All admission, in Kubernetes' order: what may change objects first, then storage's checks, then validation. */
@@ -22,6 +23,7 @@ export function admit(
   guardEscalation(request, authorizer, reader)
   guardPolicyWrites(request, authorizer.authorize)
   guardRotationWrites(request, authorizer.authorize)
+  guardRolloverState(request, authorizer.authorize)
   protectNodeAddresses(request, authorizer.authorize, reader)
   if (request.group === 'certificates.k8s.io' && request.resource === 'certificatesigningrequests') {
     guardApproval(request, authorizer.authorize)
