@@ -198,6 +198,11 @@ const kinds = {
     meaning:
       'An order to the control plane of this node is not obeyed; the sentence says why. Nothing was changed.',
   },
+  CA_NOT_PREPARED: {
+    meaning:
+      'The CA that comes next cannot be made as things are; the sentence says what people have to settle.',
+    exit: 1,
+  },
   NOT_LEADING: { meaning: 'Another controller leads; this one does nothing until it leads itself.' },
   LOCKED_OUT: {
     meaning:

@@ -123,7 +123,7 @@ async function controller(flags: ControllerFlags, io: CommandIo): Promise<void> 
   })
   let rollover: OpenGenericRollover | undefined
   try {
-    const rolling = flags.rollover === undefined ? undefined : await rolloverApi(flags, only)
+    const rolling = flags.rollover === undefined ? undefined : await rolloverApi(flags, only, log)
     const api = rolling?.api ?? (await io.connect(flags, true))
     const ledger = configMapLedger({ client: api.client, clock: hostPorts.clock, log })
     const elected = election()

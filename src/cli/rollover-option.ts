@@ -26,7 +26,7 @@ export interface Rolling {
 type Flags = ConnectionFlags & { rollover?: string; leaderElection: boolean }
 
 /** Rejects with USAGE, or KUBECONFIG_INVALID. */
-export async function rolloverApi(flags: Flags, only: readonly ControllerName[]): Promise<Rolling> {
+export async function rolloverApi(flags: Flags, only: readonly ControllerName[], log: Log): Promise<Rolling> {
   const path = flags.rollover ?? ''
   const text = await textAt(hostPorts.disk, path)
   if (text === undefined) throw usage(`${path} is not there`)
@@ -36,7 +36,7 @@ export async function rolloverApi(flags: Flags, only: readonly ControllerName[])
     throw usage('the CA of client is changed where it signs: --only has to have signing')
   const ports = { ...hostPorts, environment: process.env }
   const read = () => kubeconfigConnection(flags, ports)
-  const connection = await openOwnConnection({ read, connect: connectUndici, clock: hostPorts.clock })
+  const connection = await openOwnConnection({ read, connect: connectUndici, clock: hostPorts.clock, log })
   const { server, clientCertificate } = await read()
   const close = () => connection.closeConnections()
   const certificate = clientCertificate && { certificate: clientCertificate.certificate }

@@ -11,6 +11,7 @@ import { parseRolloverFile } from '../../src/cluster/generic/rollover-file.ts'
 import { hostPorts } from '../../src/cluster/host-ports.ts'
 import { CaStore } from '../../src/cluster/rollover/ca-store.ts'
 import { openTrustRoots } from '../../src/cluster/rollover/trust-root.ts'
+import { hasCode } from '../../src/errors.ts'
 import { type ConfigMap, type Lease, resources } from '../../src/kube/types.ts'
 import { type Disk, type SpawnOrder, silentLog } from '../../src/ports.ts'
 import type { Effect } from '../../src/rollover/effects/effect.ts'
@@ -118,6 +119,17 @@ hooks: {present: {command: [/bin/present]}, clientTrust: {command: [/bin/trust]}
         [['/bin/trust', []]],
       )
       assert(written.slice(before).every(path => path.startsWith(`${folder}/bundles/`)))
+
+      const inToken = {
+        certificate: '/ca.crt',
+        key: { kind: 'file', path: '/' },
+        successorsInFiles: false,
+      } as const
+      const careful = { ...control, file: { ...file, authorities: { client: inToken } } }
+      const create = { effect: { kind: 'create-authority', authority: 9 }, token: 9, sequence: 101 } as const
+      const refused = new GenericAdapter(careful, 'client', cas).carryOut(create)
+      await assert.rejects(refused, error => hasCode(error, 'CA_NOT_PREPARED'))
+      assert(!written.some(path => path.includes('ca-client-9')), 'no key leaves the token behind for a file')
     } finally {
       rmSync(folder, { recursive: true })
     }

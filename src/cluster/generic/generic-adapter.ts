@@ -109,7 +109,7 @@ export class GenericAdapter implements ControllerAdapter {
     const role = this.#role
     switch (effect.kind) {
       case 'create-authority':
-        return this.#cas.create(role, effect.authority)
+        return this.#create(effect.authority)
       case 'cross-sign':
         return this.#cas.crossSign(role, effect.subject, effect.issuer)
       case 'publish-bundle':
@@ -151,7 +151,7 @@ export class GenericAdapter implements ControllerAdapter {
     const { clock, roots, client } = this.#control
     await this.#look()
     // 3.8 E1: without a CA that is trusted in advance one is made, and crossed with none, since the thief could sign too.
-    if (reason === 'Compromise') await this.#cas.create(this.#role, to)
+    if (reason === 'Compromise') await this.#create(to)
     if (!this.#cas.authority(this.#role, to)) return
     const { bundle } = this.#state()
     const known = [...bundlesOf(this.#parts()).values()].filter(({ generation }) => generation > bundle)
@@ -197,6 +197,15 @@ export class GenericAdapter implements ControllerAdapter {
 
   #change(fence: Fence, change: (state: GenericState) => Partial<GenericState>): Promise<void> {
     return this.#control.trust.change(this.#role, { token: fence.token, sequence: fence.sequence }, change)
+  }
+
+  /** A key that lies in a token is not followed by one in a file, unless the operator says that it may be. */
+  async #create(authority: number): Promise<void> {
+    const { directory, authorities } = this.#control.file
+    const stays = !this.#cas.authority(this.#role, authority) && !authorities[this.#role]?.successorsInFiles
+    const asked = `its key would be made in a file of ${directory}; allow that by \`successors: files\` beside the CA of ${this.#role}`
+    this.#hooks.need(`CA ${authority}`, stays ? asked : undefined)
+    await this.#cas.create(this.#role, authority)
   }
 
   async #clientTrust(

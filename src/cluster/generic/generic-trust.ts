@@ -68,9 +68,14 @@ export class GenericTrust {
   source(role: ManagedRole): AuthoritySource {
     return {
       current: () => this.signing(role),
-      problem: () => (this.signing(role) ? undefined : 'a rollover has taken the pointer from the CA'),
+      problem: () => this.#whyNoneSigns(role),
       onChange: run => this.#onChange(run),
     }
+  }
+
+  #whyNoneSigns(role: ManagedRole): string | undefined {
+    if (this.role(role) === undefined) return 'what a rollover has ordered is not read yet'
+    return this.signing(role) ? undefined : 'a rollover has taken the pointer from the CA'
   }
 
   #apply(stored: StoredState): void {

@@ -30,6 +30,13 @@ export class OrderHooks {
     throw new RollcallError('LOCKED_OUT', `this controller would be locked out: ${problem}`)
   }
 
+  /** Something has to be settled by people before an order is carried out. */
+  need(about: string, asked: string | undefined): void {
+    if (asked === undefined) return
+    this.awaited.set(about, asked)
+    throw new RollcallError('CA_NOT_PREPARED', `${about}: ${asked}`)
+  }
+
   /** What is done to one API server. `byHand` is what a human is told who does it himself. */
   async onServer(
     name: ServerHookName,

@@ -2,13 +2,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import { Secret } from '../../keys/secret.ts'
 import type { ApiRequest, Connect, ConnectionConfig, Transport } from '../../kube/transport.ts'
-import type { Clock } from '../../ports.ts'
+import type { Clock, Log } from '../../ports.ts'
 
 export interface OwnConnectionOptions {
   /** As the files say now. */
   read(): Promise<ConnectionConfig>
   connect: Connect
   clock: Clock
+  log: Log
 }
 
 export interface OwnConnection extends Transport {
@@ -26,6 +27,7 @@ export async function openOwnConnection({
   read,
   connect,
   clock,
+  log,
 }: OwnConnectionOptions): Promise<OwnConnection> {
   let config = await read()
   let inUse: InUse = { transport: connect(config), asked: 0 }
@@ -34,7 +36,11 @@ export async function openOwnConnection({
 
   async function look(): Promise<void> {
     looked = clock.monotonic()
-    const next = await read().catch(() => config) // half written, or gone for a moment
+    const next = await read().catch(error => {
+      // Half written, or gone for a moment.
+      log.warn('the kubeconfig cannot be read; the last good one stays in use', { error: String(error) })
+      return config
+    })
     if (isDeepStrictEqual(comparable(next), comparable(config))) return
     const former = inUse
     config = next

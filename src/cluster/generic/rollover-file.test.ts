@@ -19,7 +19,7 @@ sinks:
 `
 
 test('what the file leaves out has its default: hooks wait for people, join data is a seed, roots lie in the folder', () => {
-  const { hooks, sinks, apiServers, trustRoots, interval } = parseRolloverFile(good, 'r.yaml')
+  const { hooks, sinks, apiServers, trustRoots, interval, authorities } = parseRolloverFile(good, 'r.yaml')
   assert.deepEqual(
     apiServers.map(({ host, port }) => [host, port]),
     [
@@ -39,6 +39,7 @@ test('what the file leaves out has its default: hooks wait for people, join data
       ['images', 'client', true, 'commands'],
     ],
   )
+  assert.equal(authorities.client?.successorsInFiles, false, 'its key is in a token')
   assert.deepEqual([trustRoots.path, interval], ['/var/lib/rollcall/trust-roots', 3000])
 })
 
@@ -46,6 +47,7 @@ const spoilt: readonly [string, string, RegExp][] = [
   ['directory: /var', 'directory: var', /directory must be an absolute path/],
   ['  client:', '  kubelet-serving:', /authorities has the unknown field "kubelet-serving"/],
   ['[/etc/rollcall/present, --now]', '[present]', /hooks.present.command\[0\] must be an absolute path/],
+  ["object=ca'", "object=ca', successors: token", /authorities.client.successors must be files/],
   ['  present:', '  presnt:', /hooks has the unknown field "presnt"/],
   ['name: cp-2', 'name: cp-1', /two API servers are named "cp-1"/],
   ['cp-2.example:443', 'https://cp-2', /apiServers\[1\].address must be HOST:PORT/],

@@ -19,6 +19,8 @@ export interface FirstAuthority {
   /** Path of its certificate. */
   certificate: string
   key: KeyReference
+  /** Whether later CAs may have their keys in files, where this one's is not. */
+  successorsInFiles: boolean
 }
 
 export interface ApiServerEntry extends Place {
@@ -154,12 +156,20 @@ function authoritiesOf(value: unknown, bad: Bad): RolloverFile['authorities'] {
   const roles = fieldsOf(value, 'authorities', managedRoles, bad)
   const entries = Object.entries(roles).map(([role, authority]) => {
     const where = `authorities.${role}`
-    const { certificate, key } = fieldsOf(authority, where, ['certificate', 'key'], bad)
+    const { certificate, key, successors } = fieldsOf(
+      authority,
+      where,
+      ['certificate', 'key', 'successors'],
+      bad,
+    )
+    if (successors !== undefined && successors !== 'files') throw bad(`${where}.successors must be files`)
+    const reference = parseKeyReference(textOf(key, `${where}.key`, bad))
     return [
       role,
       {
         certificate: pathOf(certificate, `${where}.certificate`, bad),
-        key: parseKeyReference(textOf(key, `${where}.key`, bad)),
+        key: reference,
+        successorsInFiles: reference.kind === 'file' || successors === 'files',
       },
     ] as const
   })
