@@ -37,7 +37,7 @@ after(async () => {
 })
 
 test('the CAs of an API server that is not ours are changed by hooks: killed amid it, a hook that fails, nobody locked out', {
-  timeout: 120_000,
+  timeout: 240_000,
 }, async () => {
   const ca = await makeCa()
   await writePki(ca)
@@ -175,7 +175,7 @@ function phase(name: string, ...wanted: string[]): Promise<CARotationObject> {
       if (now === 'Aborted' || now === 'RolledBack') assert.fail(`${name} ${last}`)
       return wanted.includes(now) ? rotation : undefined
     },
-    60_000,
+    120_000,
   ).catch(error => assert.fail(`${error.message}; it is ${last}\n${controllers.at(-1)?.stderr()}`))
 }
 
