@@ -209,6 +209,11 @@ const kinds = {
       'An order of a CA rollover is not carried out, because the controller would lose its own way to the API; give it the kubeconfig that the sentence asks for.',
     exit: 1,
   },
+  ROLLOVER_STATE_LOST: {
+    meaning:
+      'A CA was changed, and what says which one is in force is gone or spoiled: nothing is signed and nothing is published, since the first CA may have been dropped for good reason. Bring the ConfigMap that the sentence names back.',
+    exit: 1,
+  },
   HOOK_FAILED: {
     meaning:
       'A command of the file of --rollover failed; the sentence names it and tells the end of what it wrote. Put it right, then `rollcall ca resume`.',

@@ -2,7 +2,9 @@
  * What has been ordered of a cluster that is not ours: ConfigMap kube-system/rollcall-rollover, a key a role. What came of
  * it is read back from servers and places; this is how it is told which bundle they were given.
  */
+import { RollcallError } from '../../errors.ts'
 import { isStatus, type KubeClient } from '../../kube/client.ts'
+import { type CARotationObject, caRotation } from '../../kube/rollcall/ca-rotation.ts'
 import { type ConfigMap, resources } from '../../kube/types.ts'
 import type { StuckOrder } from '../../rollover/observations.ts'
 import type { PointedChain } from '../rollover/role-state.ts'
@@ -50,14 +52,37 @@ export interface StoredState {
   object?: ConfigMap
 }
 
+/** Rejects with ROLLOVER_STATE_LOST where a CA was changed and nothing says to which. */
 export async function readState(client: KubeClient): Promise<StoredState> {
+  const object = await storedObject(client)
+  const lost = managedRoles.filter(role => parsed(object?.data?.[role]) === undefined)
+  if (lost.length > 0) await refuseIfRotated(client, lost)
+  return { roles: decoded(object?.data), ...(object && { object }) }
+}
+
+async function storedObject(client: KubeClient): Promise<ConfigMap | undefined> {
   try {
-    const object = await client.get<ConfigMap>(resources.configMaps, stateConfigMap)
-    return { roles: decoded(object.data), object }
+    return await client.get<ConfigMap>(resources.configMaps, stateConfigMap)
   } catch (error) {
-    if (isStatus(error, 'NotFound')) return { roles: decoded(undefined) }
+    if (isStatus(error, 'NotFound')) return undefined
     throw error
   }
+}
+
+/** The first state would publish, and sign with, a CA that may have been dropped because its key was stolen. */
+async function refuseIfRotated(client: KubeClient, lost: readonly ManagedRole[]): Promise<void> {
+  const { items } = await client.list<CARotationObject>(caRotation.ref)
+  const rotated = items.find(
+    ({ spec, status }) => lost.some(role => role === spec.role) && (status?.sequence ?? 0) > 0,
+  )
+  if (!rotated) return
+  const { namespace, name } = stateConfigMap
+  const { role } = rotated.spec
+  throw new RollcallError(
+    'ROLLOVER_STATE_LOST',
+    `ConfigMap ${namespace}/${name} says nothing under ${role}, though CARotation ${rotated.metadata.name} was carried out; bring it back, or write there what is in force: {"sign":{"authority":N,"mode":"bare"},"bundle":N}.`,
+    { role, rotation: rotated.metadata.name },
+  )
 }
 
 /**
@@ -96,11 +121,13 @@ function decoded(data: Readonly<Record<string, string>> | undefined): ApiGeneric
   return Object.fromEntries(entries) as ApiGenericState
 }
 
-function parsed(text: string | undefined): Partial<GenericState> {
-  if (text === undefined) return {}
+/** undefined: it is not there, or was spoiled by hand. */
+function parsed(text: string | undefined): Partial<GenericState> | undefined {
+  if (text === undefined) return undefined
   try {
-    return JSON.parse(text) as Partial<GenericState>
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? value : undefined
   } catch {
-    return {} // spoiled by hand: the first state is safe, since no CA is ever destroyed
+    return undefined
   }
 }
