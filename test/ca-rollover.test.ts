@@ -2,9 +2,15 @@ import assert from 'node:assert/strict'
 import { cpSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { startDemoLoad } from '../src/cluster/demo/demo-load.ts'
+import { followingClient } from '../src/cluster/demo/following-client.ts'
 import { runRotation } from '../src/cluster/demo/roll.ts'
 import { findRunningUp } from '../src/cluster/demo/running-up.ts'
 import { parseKubeconfig, selectContext } from '../src/kube/kubeconfig.ts'
+import { trustRoles } from '../src/kube/rollcall/trust-bundle.ts'
+import { type Lease, resources } from '../src/kube/types.ts'
+import { parseStat } from '../src/pods/state/process-identity.ts'
+import { decodeTrustReport, instanceName, trustReportAnnotation } from '../src/trust/trust-report.ts'
 import { formatName } from '../src/x509/name.ts'
 import { heldPairs } from './support/data-folder.ts'
 import { eventually } from './support/eventually.ts'
@@ -42,6 +48,23 @@ test('ca readiness: with the next CA trusted in advance everybody has proven it 
   assert.match(stdout, /^roll today and you lose none of 6: every consumer has answered\n/)
 })
 
+test('the API tells in its own Lease by which bundles it judges, and which process it is', async () => {
+  const { client, transport } = followingClient(admin, 'rollcall')
+  const target = { name: 'rollcall-apiserver', namespace: 'kube-system' }
+  const { metadata, spec } = await client.get<Lease>(resources.leases, target)
+  transport.closeConnections()
+  const reports = decodeTrustReport(metadata.annotations?.[trustReportAnnotation]) ?? []
+  assert.deepEqual(
+    reports.map(({ role, subject, generation, evidence }) => [role, subject, generation, evidence]),
+    trustRoles.map(role => [role, 'apiserver', 1, 'memory']),
+  )
+  const [report] = reports
+  assert.ok(report)
+  assert.equal(spec?.holderIdentity, instanceName(report.instance))
+  const { pid, startTicks } = report.instance
+  assert.equal(Number(parseStat(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.startTicks), startTicks)
+})
+
 test('a rollback in the middle of the renewal: every leaf is of the old CA again, and the rotation ends', {
   timeout: 120_000,
 }, async () => {
@@ -71,7 +94,9 @@ test('nodes with the disks of before two rollovers in a row catch up by what the
     for (const part of parts) cpSync(join(node, part), join(copy, part), { recursive: true })
   // They trust the CA after theirs in advance: only the second would take them by surprise.
   for (const to of [2, 3]) {
-    const { phase, blockers } = await runRotation(findRunningUp(up.path), 'apiserver-serving', quiet)
+    const rotation = runRotation(findRunningUp(up.path), 'apiserver-serving', quiet)
+    // Our own command is a consumer too, which proves itself by coming again.
+    const { phase, blockers } = await withCompany(rotation, () => ca('status'))
     assert.equal(phase, 'Done', `${blockers}`)
     assert.equal(await servedBy(), `rollcall-apiserver-serving-ca-${to}`)
   }
@@ -96,6 +121,16 @@ test('nodes with the disks of before two rollovers in a row catch up by what the
   })
 })
 
+/** Does the work over and over until the other is done. */
+async function withCompany<T>(other: Promise<T>, work: () => Promise<unknown>): Promise<T> {
+  let over = false
+  const done = other.finally(() => {
+    over = true
+  })
+  while (!over) await work()
+  return done
+}
+
 const quiet = { onStep() {}, onExcluded() {} }
 
 /** Name of the CA whose certificate the API shows. */
@@ -104,6 +139,32 @@ async function servedBy(): Promise<string | undefined> {
   const { output } = await openssl(['s_client', '-connect', server.host], '')
   return /issuer=.*CN ?= ?(\S+)/.exec(output)?.[1]
 }
+
+test('ca emergency of the CA that the API shows: the next one is trusted already, so nobody is lost and no request fails', {
+  timeout: 120_000,
+}, async () => {
+  const nodes = ['worker-1', 'worker-2', 'worker-3']
+  const load = startDemoLoad(findRunningUp(up.path), nodes)
+  const { code, stdout, stderr } = await ca('emergency', 'apiserver-serving', '--confirm', 'it was stolen')
+  assert.equal(code, 0, stderr)
+  assert.match(stdout, /^apiserver-serving-4 begins: CA 3 of apiserver-serving gives way to CA 4/)
+  try {
+    const isShown = async () => (await servedBy()) === 'rollcall-apiserver-serving-ca-4'
+    await eventually('the next CA is shown', isShown)
+    // Programs of this test that have ended are waited for still.
+    await eventually('every node has dropped the stolen one', async () => {
+      const { stdout: text } = await ca('status', 'apiserver-serving-4')
+      const [, waiting] = /EmergencyReissue\n.*NARROWED \d+\/\d+(.*?)\n/s.exec(text) ?? []
+      return waiting !== undefined && !/agent|kubelet/.test(waiting)
+    })
+    assert.equal(await load.answering(), 3)
+  } finally {
+    await load.stop()
+  }
+  const { requests, failed, reasons, lost } = load.report()
+  assert.deepEqual([failed, reasons, lost], [0, [], []])
+  assert.ok(requests > 30, `${requests}`)
+})
 
 test('ca emergency: the stolen CA is refused at once, the control plane keeps its way in, and all nodes join anew', {
   timeout: 120_000,

@@ -9,7 +9,8 @@ export interface ReportedTrust {
   generation: number
   /** SHA-256 over the anchors that are loaded. */
   digest: string
-  subject: 'agent' | 'kubelet'
+  /** `apiserver`: the embedded API, in its own Lease. */
+  subject: 'agent' | 'kubelet' | 'apiserver'
   instance: { bootID: string; pid: number; startTicks: number }
   /**
    * How it is known: read from the agent's own memory; the process is newer than the file; the process counts a reload.
@@ -27,6 +28,7 @@ export interface ReportedTrust {
   holds?: string
 }
 
+const subjects: readonly string[] = ['agent', 'kubelet', 'apiserver']
 const evidences: readonly string[] = ['memory', 'newer-process', 'reload-metric']
 const mostReports = 16
 const mostText = 8192
@@ -64,7 +66,7 @@ function isReport(value: unknown): value is ReportedTrust {
     isCount(value.generation) &&
     typeof value.digest === 'string' &&
     /^[0-9a-f]{64}$/.test(value.digest) &&
-    (value.subject === 'agent' || value.subject === 'kubelet') &&
+    subjects.includes(value.subject as string) &&
     typeof bootID === 'string' &&
     /^[A-Za-z0-9-]{1,64}$/.test(bootID) &&
     isCount(pid) &&

@@ -18,7 +18,7 @@ interface Definition {
   status: { conditions: { type: string; status: string }[] }
 }
 
-test('the definitions of our kinds are there to be read, established, and nobody can write them', async () => {
+test('the definitions of our kinds are there to be read, established; applied as they are they stay, others are refused', async () => {
   const { api, store, clock, call, handle } = smallApi({ resources: [customResourceDefinitions] })
   await putDefinitions([timetable], { store, clock, random })
   const definition = await call<Definition>('GET', `${url}/${name}`)
@@ -31,9 +31,12 @@ test('the definitions of our kinds are there to be read, established, and nobody
       ['Established', 'True'],
     ],
   )
-  for (const method of ['PUT', 'PATCH', 'DELETE'])
-    assert.equal((await handle(method, `${url}/${name}`)).status, 405)
-  assert.equal((await handle('POST', url, definition)).status, 405)
+  assert.equal((await handle('DELETE', `${url}/${name}`)).status, 405)
+  assert.deepEqual(await call('PUT', `${url}/${name}`, definition), definition)
+  const other = { ...definition, spec: { ...definition.spec, scope: 'Elsewhere' } }
+  assert.equal((await handle('PUT', `${url}/${name}`, other)).status, 422)
+  const foreign = { ...other, metadata: { name: 'foos.example.com' } }
+  assert.equal((await handle('POST', url, foreign)).status, 422)
   await api.close()
 })
 

@@ -9,6 +9,7 @@ import type { Clock, Log, Random } from '../../ports.ts'
 import type { HealthFacts, Observations } from '../../rollover/observations.ts'
 import type { Leaf } from '../../sign/leaf.ts'
 import type { CertificateAuthority } from '../issue-pair.ts'
+import type { ApiLease } from './api-lease.ts'
 import type { CaStore } from './ca-store.ts'
 import type { EmbeddedTrust } from './embedded-trust.ts'
 import type { ForeignLeaves } from './foreign-leaves.ts'
@@ -32,6 +33,8 @@ export interface EmbeddedControl {
   leaves(): Promise<readonly Leaf[]>
   /** Client certificates that are in use and not among them. */
   foreign: ForeignLeaves
+  /** Where the API tells what it has loaded. */
+  lease: ApiLease
   /** Whether every living leaf is among them. */
   ledgerComplete(): boolean
   /** The control plane's own leaves of a role, by name, and how each is made anew. */

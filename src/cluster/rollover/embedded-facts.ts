@@ -5,7 +5,9 @@ import type { TrustRole } from '../../kube/rollcall/trust-bundle.ts'
 import type { ConsumerFacts, Observations, ServerFacts, SinkFacts } from '../../rollover/observations.ts'
 import { finalPhases, type Phase, type Plan } from '../../rollover/plan.ts'
 import { nodeConsumers } from '../../trust/node-consumers.ts'
+import { instanceName } from '../../trust/trust-report.ts'
 import { sha256Hex } from '../../x509/fingerprint.ts'
+import { apiReport } from './api-lease.ts'
 import { authorityFacts } from './authority-facts.ts'
 import type { EmbeddedControl } from './embedded-control.ts'
 import { leafHolders } from './leaf-holders.ts'
@@ -36,6 +38,7 @@ export async function gatherFacts(
 ): Promise<Omit<Observations, 'gatheredAfter'>> {
   const { control, role } = parts
   const { cas, trust, clock, reader } = control
+  await control.lease.renew()
   const bundles = signedBundles(role, control)
   const state = trust.role(role)
   const { from, to } = plan
@@ -123,23 +126,25 @@ async function serverConsumers(
   { control, role, server }: FactParts,
 ): Promise<ConsumerFacts[]> {
   if (role === 'apiserver-serving') return []
-  const { cas, clock, instance, trust } = control
+  const { cas, clock, instance, reader } = control
   const there = [from, to].filter(generation => cas.authority(role, generation))
   const tried = await Promise.all(there.map(async one => ((await server.accepts(one)) ? [one] : [])))
   const at = clock.now()
-  const { judgesBy: generation } = trust.role(role)
-  return [
-    {
-      id: serverId,
-      kind: 'APIServer',
-      roles: [role],
-      instance,
-      lastSeen: at,
-      orderable: false,
-      reloads: true,
-      proof: { level: 3, generation, instance, at, authorities: tried.flat() },
-    },
-  ]
+  const facts = {
+    id: serverId,
+    kind: 'APIServer',
+    roles: [role],
+    instance,
+    lastSeen: at,
+    orderable: false,
+    reloads: true,
+  } as const
+  const report = apiReport(reader, role)
+  const known = report && signedBundles(role, control).get(report.generation)?.digest === report.digest
+  if (!report || !known) return [facts]
+  const { generation } = report
+  const reporter = instanceName(report.instance)
+  return [{ ...facts, proof: { level: 3, generation, instance: reporter, at, authorities: tried.flat() } }]
 }
 
 /** Who verifies certificates of the role, but for the API itself. */

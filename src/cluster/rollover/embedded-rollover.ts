@@ -4,21 +4,25 @@ import type { OpenConnections } from '../../apiserver/http/open-connections.ts'
 import type { ObjectReader } from '../../apiserver/reader.ts'
 import { backupDatabase } from '../../apiserver/storage/sqlite-backup.ts'
 import type { KubeClient } from '../../kube/client.ts'
+import type { TrustRole } from '../../kube/rollcall/trust-bundle.ts'
 import { type Lease, resources, type Secret } from '../../kube/types.ts'
 import type { Clock, Disk, Log, Random } from '../../ports.ts'
 import type { Leaf } from '../../sign/leaf.ts'
 import type { LastingLedger } from '../../sign/ledger.ts'
 import { apiServerBundle, publishTrustBundle } from '../../trust/cluster-trust-bundle.ts'
 import { publishInTokens } from '../../trust/token-secrets.ts'
+import { instanceName } from '../../trust/trust-report.ts'
 import { publishClusterInfo } from '../cluster-info.ts'
 import type { DataDirectory } from '../data-directory.ts'
 import { replaceClientCas } from '../extension-authentication.ts'
 import { leafLifetime, type Pki } from '../pki.ts'
 import { readIfThere, replaceFile } from '../pki-files.ts'
+import { ApiLease, thisInstance } from './api-lease.ts'
 import type { EmbeddedControl, OwnLeaf } from './embedded-control.ts'
 import { ForeignLeaves } from './foreign-leaves.ts'
 import type { Place } from './handshakes.ts'
 import type { OpenTrust } from './open-trust.ts'
+import { signedBundles } from './signed-bundles.ts'
 import { type RunningRollover, startRollover } from './start-rollover.ts'
 import { trustSinks } from './trust-sinks.ts'
 
@@ -76,10 +80,13 @@ export async function startEmbeddedRollover(options: EmbeddedRolloverOptions): P
     own: options.issued,
   })
   await foreign.load()
+  const instance = await thisInstance(disk, clock)
+  const bundles = (role: TrustRole) => signedBundles(role, options)
   const control: EmbeddedControl = {
     ...options,
     sinks,
     foreign,
+    lease: new ApiLease({ reader, client, trust, bundles, instance, clock }),
     kubelets,
     leaves: cachedLeaves(options.ledger, clock),
     ledgerComplete: () => complete,
@@ -90,7 +97,7 @@ export async function startEmbeddedRollover(options: EmbeddedRolloverOptions): P
       const { holderIdentity = 'rollcall-embedded', leaseTransitions = 0 } = lease?.spec ?? {}
       return { identity: holderIdentity, token: leaseTransitions + 1 }
     },
-    instance: `${clock.now()}`,
+    instance: instanceName(instance),
   }
   // P8: who changes the CA must not lose its own way in. In an emergency no CA signs yet when the old one is dropped.
   trust.beforeApplied(async next => {

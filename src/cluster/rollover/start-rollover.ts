@@ -77,6 +77,7 @@ export async function startRollover(control: EmbeddedControl): Promise<RunningRo
       const consumers = rotating.has(role) ? adapter.consumers : await adapter.steady(fenceOf(role))
       await writeConsumers(role, consumers, control)
     }
+    await control.lease.renew()
     await publishBundles(control)
     await beginDueRotations({
       ...control,
