@@ -83,7 +83,7 @@ hooks: {present: {command: [/bin/present]}, clientTrust: {command: [/bin/trust]}
         roots,
         trust: new GenericTrust({ client: admin, cas: { client: cas } }),
         client: admin,
-        connection: { trusts: () => ca.pem, presents: () => undefined },
+        connection: { trusts: () => ca.pem, presents: () => undefined, clockSkew: () => 0 },
         identity: 'me',
         leaves: async () => [],
         longestLeaf: 0,

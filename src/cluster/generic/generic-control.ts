@@ -17,7 +17,7 @@ export interface GenericControl {
   roots: OpenTrustRoots
   trust: GenericTrust
   client: KubeClient
-  connection: Pick<OwnConnection, 'trusts' | 'presents'>
+  connection: Pick<OwnConnection, 'trusts' | 'presents' | 'clockSkew'>
   /** Of this process, in the Lease of the leader. */
   identity: string
   /** Certificates issued that have not ended. */

@@ -55,8 +55,7 @@ export async function gatherFacts(
   const now = control.clock.now()
   return {
     now,
-    // Within how much API servers and controllers agree is the operator's to see to.
-    clockSkew: 0,
+    clockSkew: control.connection.clockSkew(),
     leader,
     preflight: {
       ...otherRotation(plan, snapshot),

@@ -6,7 +6,8 @@ import { createManualClock } from '../../testing/manual-clock.ts'
 import { recordingLog } from '../../testing/recording-log.ts'
 import { openOwnConnection } from './own-connection.ts'
 
-const answer: ApiResponse = { status: 200, headers: {}, body: new Uint8Array() }
+const date = 'Mon, 01 Jun 2026 00:10:00 GMT'
+const answer: ApiResponse = { status: 200, headers: { date }, body: new Uint8Array() }
 const request = { method: 'GET', url: '/version', headers: {} }
 
 test('who changes the kubeconfig changes the connection: what was asked is answered first, a spoilt file changes nothing', async () => {
@@ -40,6 +41,7 @@ test('who changes the kubeconfig changes the connection: what was asked is answe
   await clock.advance(1000)
   await connection.request(request)
   assert.equal(connection.trusts(), 'new')
+  assert.equal(connection.clockSkew(), 600_500 - 2000, 'the clock of the API is ten minutes ahead')
   assert.deepEqual(events, ['asked by old', 'asked by old', 'asked by new'])
   for (const answered of waiting) answered()
   await Promise.all([first, second])

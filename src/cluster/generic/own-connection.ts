@@ -15,6 +15,8 @@ export interface OwnConnectionOptions {
 export interface OwnConnection extends Transport {
   /** PEM of the CAs that the connection in use trusts. */
   trusts(): string
+  /** By how many milliseconds the API's clock is ahead of ours, as its last answer said; 0 where it says no time. */
+  clockSkew(): number
   /** PEM of the client certificate that the connection in use presents; undefined: none. */
   presents(): string | undefined
 }
@@ -31,6 +33,7 @@ export async function openOwnConnection({
 }: OwnConnectionOptions): Promise<OwnConnection> {
   let config = await read()
   let inUse: InUse = { transport: connect(config), asked: 0 }
+  let skew = 0
   let looked = clock.monotonic()
   let looking: Promise<void> | undefined
 
@@ -56,16 +59,25 @@ export async function openOwnConnection({
       const used = inUse
       used.asked += 1
       try {
-        return await used.transport.request(request)
+        const answer = await used.transport.request(request)
+        skew = skewOf(answer.headers.date, clock.now()) ?? skew
+        return answer
       } finally {
         used.asked -= 1
         closeWhenDone(used)
       }
     },
     closeConnections: () => inUse.transport.closeConnections(),
+    clockSkew: () => skew,
     trusts: () => config.certificateAuthority ?? '',
     presents: () => config.clientCertificate?.certificate,
   }
+}
+
+/** Of a Date header, which tells whole seconds. */
+function skewOf(date: string | undefined, now: number): number | undefined {
+  const at = Date.parse(date ?? '')
+  return Number.isNaN(at) ? undefined : at + 500 - now
 }
 
 interface InUse {
