@@ -1,6 +1,7 @@
 import type { NodeFacts } from '../pods/environment.ts'
 import { kubeletBackoff } from '../pods/lifecycle/restart-backoff.ts'
 import type { Runtime } from '../pods/runtime.ts'
+import type { FetchText } from '../pods/sources/manifest-url.ts'
 import { StaticPods } from '../pods/static-pods.ts'
 import { PodReport } from '../pods/status/pod-report.ts'
 import type { Clock, ConnectRpc, Disk, Log, Net, Random, Spawn } from '../ports.ts'
@@ -12,6 +13,8 @@ const defaultEndpoint = 'unix:///run/containerd/containerd.sock'
 export interface StaticPodOptions {
   /** Where the manifests are; need not exist. */
   directory: string
+  /** Manifests that are fetched, beside the folder's. */
+  urls?: readonly string[]
   /** Where the pods' state and logs are kept; belongs to this agent alone. */
   stateDirectory: string
   /** `process`: plain processes of this machine, without images or isolation. `cri`: containers of a container runtime. */
@@ -36,6 +39,8 @@ export interface StaticPodPorts {
   spawn: Spawn
   net: Net
   connectRpc: ConnectRpc
+  /** Absent: no manifests are fetched. */
+  fetchText?: FetchText
 }
 
 /** Static pods that run, and what the agent looks at of them. */
@@ -57,13 +62,13 @@ export async function startStaticPods(
   node: NodeFacts,
   ports: StaticPodPorts,
 ): Promise<RunningStaticPods> {
-  const { directory, stateDirectory } = options
+  const { directory, urls = [], stateDirectory } = options
   const { nodeName } = node
   const hostAddress = () => node.hostAddress
   const runtime = await createRuntime(options, ports, () => node)
   const { longestRestartDelay: most = kubeletBackoff.most } = options
   const backoff = { ...kubeletBackoff, most, first: Math.min(kubeletBackoff.first, most) }
-  const pods = new StaticPods({ ...ports, nodeName, directory, runtime, backoff, hostAddress })
+  const pods = new StaticPods({ ...ports, nodeName, directory, urls, runtime, backoff, hostAddress })
   const report = new PodReport({ ...ports, stateDirectory, pods, runtime, hostAddress })
   pods.onChange(() => report.update())
   pods.start()

@@ -7,6 +7,7 @@ import { defaultPodState } from './pod-state.ts'
 
 export interface StaticPodFlags {
   staticPods?: string
+  staticPodsUrl: string[]
   staticPodsState: string
   runtime?: 'process' | 'cri'
   containerRuntimeEndpoint?: string
@@ -19,6 +20,12 @@ export interface StaticPodFlags {
 export function staticPodFlags(command: Command): Command {
   return command
     .option('--static-pods <dir>', 'run the pods of the manifests in this folder, before anything else')
+    .option(
+      '--static-pods-url <url>',
+      'fetch manifests from there too, every 20 s; https, or http of this machine; may be repeated',
+      (text: string, before: string[]) => [...before, parseManifestUrl(text)],
+      [],
+    )
     .option('--static-pods-state <dir>', 'where their state and logs are kept', defaultPodState)
     .addOption(
       new Option(
@@ -49,7 +56,10 @@ export function staticPodFlags(command: Command): Command {
 /** undefined: none are to be run. Throws USAGE. */
 export function staticPodOptions(flags: StaticPodFlags): StaticPodOptions | undefined {
   const { staticPods: directory, staticPodsState: stateDirectory, runtime, containerRuntimeEndpoint } = flags
-  if (directory === undefined) return undefined
+  if (directory === undefined) {
+    if (flags.staticPodsUrl.length === 0) return undefined
+    throw new RollcallError('USAGE', '--static-pods-url: add --static-pods and a folder, which may be empty.')
+  }
   // Never taken silently: without a container runtime the isolation of images is lost.
   if (runtime === undefined)
     throw new RollcallError(
@@ -58,6 +68,7 @@ export function staticPodOptions(flags: StaticPodFlags): StaticPodOptions | unde
     )
   return {
     directory: resolve(directory),
+    urls: flags.staticPodsUrl,
     stateDirectory: resolve(stateDirectory),
     runtime,
     ...(containerRuntimeEndpoint !== undefined && { containerRuntimeEndpoint }),
@@ -73,4 +84,18 @@ function parseEndpoint(text: string): string {
   const path = text.replace(/^unix:\/\//, '')
   if (!path.startsWith('/')) throw new InvalidArgumentError('Give unix:///path/of/socket.')
   return `unix://${path}`
+}
+
+/** Who answers for another decides what runs here. */
+function parseManifestUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const isOwn = ['localhost', '127.0.0.1', '[::1]'].includes(url?.hostname ?? '')
+  if (
+    url &&
+    (url.protocol === 'https:' || (url.protocol === 'http:' && isOwn)) &&
+    !url.username &&
+    !url.password
+  )
+    return url.href
+  throw new InvalidArgumentError('Give https://HOST/PATH, or http:// of this machine, without a password.')
 }

@@ -18,6 +18,7 @@ export async function startPodsFirst(
   const [
     { startStaticPods },
     { hostPorts },
+    { fetchText },
     { systemNet },
     { ordinaryFiles },
     { systemRpc },
@@ -26,6 +27,7 @@ export async function startPodsFirst(
   ] = await Promise.all([
     import('../agent/start-static-pods.ts'),
     import('../cluster/host-ports.ts'),
+    import('../host/fetch-text.ts'),
     import('../host/net.ts'),
     import('../host/ordinary-files.ts'),
     import('../host/rpc.ts'),
@@ -36,7 +38,10 @@ export async function startPodsFirst(
   const running = await startStaticPods(
     options,
     { nodeName, hostAddress },
-    { ...hostPorts, disk: ordinaryFiles, log, net: systemNet, connectRpc: systemRpc, spawn: systemSpawn },
+    {
+      ...{ ...hostPorts, disk: ordinaryFiles, log, fetchText },
+      ...{ net: systemNet, connectRpc: systemRpc, spawn: systemSpawn },
+    },
   )
   const hasBegun = new AbortController()
   void running.pods.begun.then(() => hasBegun.abort())

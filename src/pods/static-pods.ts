@@ -12,6 +12,7 @@ import {
   nothingDesired,
 } from './sources/desired-pods.ts'
 import { ManifestDirectory } from './sources/manifest-directory.ts'
+import { type FetchText, ManifestUrl } from './sources/manifest-url.ts'
 import { isReady } from './status/pod-status.ts'
 import type { PodView } from './status/pod-view.ts'
 
@@ -19,6 +20,10 @@ export interface StaticPodsOptions {
   nodeName: string
   /** Where the manifests are. */
   directory: string
+  /** Manifests that are fetched, beside the folder's. */
+  urls?: readonly string[]
+  /** Absent: nothing is fetched. */
+  fetchText?: FetchText
   runtime: Runtime
   clock: Clock
   random: Random
@@ -46,6 +51,9 @@ export class StaticPods {
   readonly #workers = new Map<string, PodWorker>()
   readonly #listeners = new Set<() => void>()
   readonly #directory: ManifestDirectory
+  readonly #urls: readonly ManifestUrl[]
+  /** By URL; without text: the pods that it gave before stay. */
+  readonly #fetched = new Map<string, FileReading>()
   readonly #stopping = new AbortController()
   #desired: DesiredPods = nothingDesired
   #readings: readonly FileReading[] | undefined
@@ -65,11 +73,19 @@ export class StaticPods {
       },
       onTrouble: () => this.#tell(),
     })
+    const { urls = [], fetchText, clock } = options
+    for (const url of urls) this.#fetched.set(url, { path: url })
+    const onReading = (reading: FileReading) => {
+      this.#fetched.set(reading.path, reading)
+      this.#reconcile()
+    }
+    this.#urls = fetchText ? urls.map(url => new ManifestUrl({ url, fetchText, clock, onReading })) : []
   }
 
   /** Begins at once with both, manifests and runtime. Never rejects. */
   start(): void {
     this.#opening = Promise.all([this.#directory.start(), this.#open()]).then(() => {})
+    for (const url of this.#urls) url.start()
   }
 
   /**
@@ -87,8 +103,9 @@ export class StaticPods {
 
   /** Ends all pods that run, each by its grace; resolves when the last has ended. Nothing starts afterwards. */
   async end(): Promise<void> {
-    await this.#directory.stop()
+    await this.#stopSources()
     this.#readings = []
+    this.#fetched.clear()
     this.#desired = nothingDesired
     const { promise, resolve } = Promise.withResolvers<void>()
     const look = () => {
@@ -106,7 +123,7 @@ export class StaticPods {
   /** Ends watching and probing. The pods go on. */
   async stop(): Promise<void> {
     this.#stopping.abort()
-    await this.#directory.stop()
+    await this.#stopSources()
     await this.#opening
     this.#unsubscribe()
     // Side by side: the runtime stops waiting for containers that are being stopped.
@@ -156,6 +173,10 @@ export class StaticPods {
     return view.problem?.message ?? `the static pod ${name} is not ready yet`
   }
 
+  async #stopSources(): Promise<void> {
+    await Promise.all([this.#directory, ...this.#urls].map(source => source.stop()))
+  }
+
   #waitingForRuntime() {
     const why = this.runtimeProblem
     return why === undefined ? {} : { problem: { reason: 'RuntimeUnavailable', message: why } }
@@ -202,7 +223,8 @@ export class StaticPods {
     // Before the first look nothing is known, and nothing may be stopped for that; nor started without a runtime.
     if (this.#readings === undefined) return
     const before = this.#desired.findings
-    this.#desired = desiredPods(this.#desired, this.#readings, { nodeName, now: clock.now() })
+    const readings = [...this.#readings, ...this.#fetched.values()]
+    this.#desired = desiredPods(this.#desired, readings, { nodeName, now: clock.now() })
     reportNew(log, before, this.#desired.findings)
     if (this.#runtimeProblem !== undefined) {
       this.#tell()

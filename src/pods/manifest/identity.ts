@@ -32,7 +32,7 @@ export function withIdentity(pod: ManifestPod, { nodeName, path, seen }: Identit
       annotations: {
         ...metadata.annotations,
         [annotations.hash]: hash,
-        [annotations.source]: 'file',
+        [annotations.source]: /^https?:/.test(path) ? 'http' : 'file',
         [annotations.seen]: new Date(seen).toISOString(),
         [annotations.manifest]: path,
       },

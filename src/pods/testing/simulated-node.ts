@@ -5,7 +5,7 @@ import type { Disk, Net } from '../../ports.ts'
 import { createManualClock, type ManualClock, settle } from '../../testing/manual-clock.ts'
 import { recordingLog } from '../../testing/recording-log.ts'
 import { seededRandom } from '../../testing/seeded-random.ts'
-import { StaticPods } from '../static-pods.ts'
+import { StaticPods, type StaticPodsOptions } from '../static-pods.ts'
 import { createMemoryRuntime, type MemoryRuntime } from './memory-runtime.ts'
 
 export interface SimulatedNode {
@@ -14,6 +14,8 @@ export interface SimulatedNode {
   log: ReturnType<typeof recordingLog>
   runtime: MemoryRuntime
   pods: StaticPods
+  /** Another agent's, on the same machine. */
+  another(options: Partial<StaticPodsOptions>): StaticPods
   /** Writes NAME.json; it is seen within a second. */
   write(name: string, spec?: object, metadata?: object): Promise<void>
   remove(name: string): Promise<void>
@@ -46,17 +48,20 @@ export async function createSimulatedNode(clock: ManualClock): Promise<Simulated
   const log = recordingLog()
   const runtime = createMemoryRuntime(clock)
   const hostAddress = () => '10.0.0.1'
-  const pods = new StaticPods({
-    nodeName: 'node-a',
-    directory,
-    runtime,
-    clock,
-    random: seededRandom(1),
-    disk,
-    net,
-    log,
-    hostAddress,
-  })
+  const another = (options: Partial<StaticPodsOptions>) =>
+    new StaticPods({
+      nodeName: 'node-a',
+      directory,
+      runtime,
+      clock,
+      random: seededRandom(1),
+      disk,
+      net,
+      log,
+      hostAddress,
+      ...options,
+    })
+  const pods = another({})
   const container = { name: 'c', image: 'host', command: ['/bin/true'] }
   return {
     clock,
@@ -64,6 +69,7 @@ export async function createSimulatedNode(clock: ManualClock): Promise<Simulated
     log,
     runtime,
     pods,
+    another,
     async write(name, spec = {}, metadata = {}) {
       const pod = {
         apiVersion: 'v1',
