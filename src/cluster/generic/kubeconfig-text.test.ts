@@ -51,8 +51,8 @@ test('only the cluster and the user of the current context change; all else stay
 test('cluster-info has no context: its cluster is the one; a CA in a file is refused, text that is none holds nothing', () => {
   const info = mine
     .replace('current-context: here', 'current-context: ""')
-    .replace(/- cluster:\n[^-]*-au[^-]*other\n/, '')
-  assert.equal(authoritiesIn(withAuthorities(info, 'new', 'info'))[0], 'new')
+    .replace(/- cluster:\n[^:]*: \S+\n[^:]*: https:..other\n[^:]*: other\n/, '')
+  assert.deepEqual(authoritiesIn(withAuthorities(info, 'new', 'info')), ['new'])
   const inFile = mine.replace('certificate-authority-data', 'certificate-authority')
   assert.throws(
     () => withAuthorities(inFile, 'new', '/root/.kube/config'),
@@ -61,4 +61,16 @@ test('cluster-info has no context: its cluster is the one; a CA in a file is ref
   )
   assert.deepEqual(authoritiesIn('{'), [])
   assert.equal(clientCertificateIn('{'), undefined)
+})
+
+test('where no context says whose CAs are meant, and there are several, nobody’s are changed; nor are they beside a word that nothing is verified', () => {
+  const pair = { certificate: 'new leaf', key: new Secret('new key') }
+  const refused = (error: unknown) => hasCode(error, 'KUBECONFIG_INVALID')
+  for (const context of ['gone', '""']) {
+    const text = mine.replace('current-context: here', `current-context: ${context}`)
+    assert.throws(() => withAuthorities(text, 'new', 'mine'), refused)
+    assert.throws(() => withClientCertificate(text, pair, 'mine'), refused)
+  }
+  const blind = mine.replace('server: https://one', 'server: https://one\n    insecure-skip-tls-verify: true')
+  assert.throws(() => withAuthorities(blind, 'new', 'mine'), refused)
 })

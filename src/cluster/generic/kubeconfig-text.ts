@@ -9,10 +9,13 @@ export function authoritiesIn(text: string): string[] {
   return clusters.map(cluster => decoded(cluster.get('certificate-authority-data')))
 }
 
-/** Throws KUBECONFIG_INVALID where the CAs are in a file: that file is the place then. */
+/** Throws KUBECONFIG_INVALID where the CAs are in a file: that file is the place then; and where it is not said whose are meant. */
 export function withAuthorities(text: string, pem: string, where: string): string {
   const { document, clusters } = read(text)
   if (clusters.length === 0) throw unfit(where, 'names no cluster')
+  if (clusters.length > 1) throw unfit(where, noContext)
+  if (clusters.some(cluster => cluster.get('insecure-skip-tls-verify') === true))
+    throw unfit(where, 'says insecure-skip-tls-verify, beside which no client takes CAs')
   if (clusters.some(cluster => cluster.has('certificate-authority')))
     throw unfit(where, 'refers to a file with its CAs; name that file as a sink')
   for (const cluster of clusters) cluster.set('certificate-authority-data', encoded(pem))
@@ -21,22 +24,26 @@ export function withAuthorities(text: string, pem: string, where: string): strin
 
 /** PEM of the client certificate in it; undefined: it has none of its own. */
 export function clientCertificateIn(text: string): string | undefined {
-  const data = read(text).user?.get('client-certificate-data')
+  const data = read(text).users[0]?.get('client-certificate-data')
   return data === undefined ? undefined : decoded(data)
 }
 
 /** Throws KUBECONFIG_INVALID where it has no user. */
 export function withClientCertificate(text: string, pair: KeyPair, where: string): string {
-  const { document, user } = read(text)
+  const { document, users } = read(text)
+  const [user] = users
   if (!user) throw unfit(where, 'names no user')
+  if (users.length > 1) throw unfit(where, noContext)
   user.set('client-certificate-data', encoded(pair.certificate))
   user.set('client-key-data', encoded(pair.key.reveal()))
   return printed(document)
 }
 
-function read(text: string): { document: Document; clusters: YAMLMap[]; user?: YAMLMap } {
+const noContext = 'has no current context, and more than one cluster or user: set current-context'
+
+function read(text: string): { document: Document; clusters: YAMLMap[]; users: YAMLMap[] } {
   const document = parseDocument(text, { prettyErrors: false })
-  if (document.errors.length > 0) return { document, clusters: [] }
+  if (document.errors.length > 0) return { document, clusters: [], users: [] }
   const current = document.get('current-context')
   const context =
     typeof current === 'string' && current !== ''
@@ -46,8 +53,7 @@ function read(text: string): { document: Document; clusters: YAMLMap[]; user?: Y
     const all = entries(document, kind, field)
     return (context ? all.filter(({ name }) => name === context.get(field)) : all).map(({ map }) => map)
   }
-  const [user] = of('users', 'user')
-  return { document, clusters: of('clusters', 'cluster'), ...(user && { user }) }
+  return { document, clusters: of('clusters', 'cluster'), users: of('users', 'user') }
 }
 
 function entries(document: Document, list: string, field: string): { name: unknown; map: YAMLMap }[] {
