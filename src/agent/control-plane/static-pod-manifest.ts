@@ -63,7 +63,7 @@ export function withFlags(text: string, path: string, { flags, words, loads }: M
     changed = true
     document.setIn(['metadata', 'annotations', loadsAnnotation], loads)
   }
-  return changed ? document.toString({ lineWidth: 0 }) : text
+  return changed ? document.toString({ lineWidth: 0, indentSeq: false, flowCollectionPadding: false }) : text
 }
 
 function commandOf(document: Document, path: string): YAMLSeq {
@@ -71,6 +71,9 @@ function commandOf(document: Document, path: string): YAMLSeq {
   const command = document.getIn(['spec', 'containers', 0, 'command'])
   if (!isSeq(containers) || containers.items.length !== 1 || !isSeq(command))
     throw unfit(path, 'it has not one container with a command, as kubeadm writes it')
+  // The last word of a flag wins: one that is not seen would go on to be in force.
+  if (document.hasIn(['spec', 'containers', 0, 'args']) || !command.items.every(isScalar))
+    throw unfit(path, 'its flags are not all words of its command, as kubeadm writes them')
   return command
 }
 
