@@ -1,7 +1,7 @@
 /** Handshakes that the control plane makes itself to learn what is served and who accepts what. Nothing is resumed. */
 import { connect, createServer, type TLSSocket } from 'node:tls'
 import { dialKubelet, type KubeletTrust } from '../../apiserver/tunnel/dial-kubelet.ts'
-import { connectUndici } from '../../kube/undici-transport.ts'
+import { connectHttps } from '../../kube/https-transport.ts'
 import type { Random } from '../../ports.ts'
 import { type Clock, withTimeout } from '../../ports.ts'
 import { type CertificateAuthority, issuePair, type KeyPair } from '../issue-pair.ts'
@@ -20,7 +20,7 @@ export async function isVerified(
   clock: Clock,
   tlsServerName?: string,
 ): Promise<boolean> {
-  const transport = connectUndici({
+  const transport = connectHttps({
     server: urlOf({ host, port }),
     certificateAuthority,
     ...(tlsServerName && { tlsServerName }),
@@ -43,7 +43,7 @@ export async function statusFor(
   pair: KeyPair | undefined,
   clock: Clock,
 ): Promise<number | undefined> {
-  const transport = connectUndici({
+  const transport = connectHttps({
     server: urlOf({ host, port }),
     insecureSkipTlsVerify: true,
     ...(pair && { clientCertificate: pair }),
