@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { followingClient } from '../src/cluster/demo/following-client.ts'
@@ -14,6 +14,7 @@ import { type CARotationObject, caRotation } from '../src/kube/rollcall/ca-rotat
 import { parseCertificatesPem } from '../src/x509/certificate.ts'
 import { eventually } from './support/eventually.ts'
 import { kubectl } from './support/kubectl.ts'
+import { openssl } from './support/openssl.ts'
 import { type PodsWithTokens, podsWithTokens } from './support/pods-with-tokens.ts'
 import {
   type RollcallProcess,
@@ -23,7 +24,7 @@ import {
 } from './support/rollcall-process.ts'
 import { type Program, TokenClients } from './support/token-clients.ts'
 
-// A server, thirty programs with tokens of pods, ten of each kind, and five kubeconfigs that it knows nothing of.
+// A server with a CA of RSA, thirty programs with tokens of pods, ten of each kind, and five kubeconfigs that it knows nothing of.
 
 const missing = ['python3', 'curl', 'kubectl'].filter(
   program => spawnSync(program, ['--help'], { stdio: 'ignore' }).error !== undefined,
@@ -31,7 +32,7 @@ const missing = ['python3', 'curl', 'kubectl'].filter(
 const skip = missing.length > 0 ? `there is no ${missing.join(', ')} in PATH` : false
 const patience = 60_000
 const programs = ['node', 'python', 'curl'] as const
-/** Of each kind so many read the CA once and never again. */
+/** Of each kind so many have the first CA built in, and read no other. */
 const stubborn = { node: 3, python: 2, curl: 3 }
 const timings = {
   ...{ propagate: '3s', canaryRetry: '200ms', bridgeSoak: '1s', quiet: '2s', jitter: '1s' },
@@ -60,6 +61,7 @@ let own: ReturnType<typeof followingClient> | undefined
 
 before(async () => {
   if (skip) return
+  await rsaCa()
   server = startRollcall(['server', '--dir', here('data'), '--port', '0', '--no-dashboard'])
   await server.ready
   own = followingClient(admin, 'test')
@@ -89,7 +91,7 @@ test('thirty programs and five kubeconfigs are named one by one; the CA that is 
   const members = await crowd()
   for (const stranger of strangers) await give(stranger)
   await come(strangers)
-  await ca('start', 'apiserver-serving', ...timingFlags(), ...asAdmin)
+  await ca('start', 'apiserver-serving', '--reason', 'Algorithm', ...timingFlags(), ...asAdmin)
   const [vouched, berta, left] = [strangers.slice(0, 2), strangers[2] ?? '', strangers.slice(3)]
   const deaf = members.filter(({ follows }) => !follows)
   const unready = () => [...deaf.map(idOf), ...strangers.flatMap(strangerId)]
@@ -137,6 +139,8 @@ test('thirty programs and five kubeconfigs are named one by one; the CA that is 
   )
   await done(name, () => ca('status', '--kubeconfig', here(berta)))
   nobodyFailed(members, behind)
+  const [comes] = parseCertificatesPem(readFileSync(here('data/ca/ca-apiserver-serving-2.crt'), 'utf8'))
+  assert.equal(comes?.keyType, 'P-256')
   for (const member of behind)
     assert.ok((clients?.tallies.get(member.name)?.failed ?? 0) > 0, `${member.name} trusts the old CA alone`)
   await come([...vouched, berta])
@@ -167,9 +171,18 @@ test('a client certificate that no ledger knows keeps its CA in charge until its
     if ((before.get(member) ?? 0) === 0) assert.equal(failed, 0, member)
 })
 
+/** The CA that the cluster begins with is of RSA; those that we make are of ECDSA. */
+async function rsaCa(): Promise<void> {
+  mkdirSync(here('data/pki'), { recursive: true, mode: 0o700 })
+  const files = ['-keyout', here('data/pki/ca.key'), '-out', here('data/pki/ca.crt')]
+  const made = ['-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=kubernetes', '-days', '3650']
+  const usage = ['-addext', 'keyUsage=critical,digitalSignature,keyEncipherment,keyCertSign']
+  const { code, output } = await openssl(['req', '-x509', ...made, ...usage, ...files])
+  assert.equal(code, 0, output)
+}
+
 /** Ten of each kind: on Node and curl each from an address of its own, those in Python from one, as behind a NAT. */
 async function crowd(): Promise<Member[]> {
-  copyFileSync(pods?.projectedCa ?? '', here('first-ca.crt'))
   const members = programs.flatMap((program, kind) =>
     Array.from({ length: 10 }, (_, index): Member => {
       const address = program === 'python' ? '127.2.9.1' : `127.2.${kind}.${index + 1}`
@@ -185,7 +198,7 @@ async function start(member: Member): Promise<void> {
   const { program, name, address, follows } = member
   const made = await pods?.make(name)
   member.id = `pod/${name} ${made?.uid}`
-  const caFile = follows ? (pods?.projectedCa ?? '') : here('first-ca.crt')
+  const caFile = follows ? (pods?.projectedCa ?? '') : here('data/pki/ca.crt')
   clients?.start(program, {
     name,
     server: serverOf(admin),

@@ -97,10 +97,10 @@ function isVouchedFor(
 }
 
 /** Whether it is known to understand the new key algorithm: it says so, or a handshake with it succeeded. */
-export function understandsAlgorithm(
-  { algorithms, proof }: ConsumerFacts,
-  { algorithm, plan }: Jury,
-): boolean {
+export function understandsAlgorithm(consumer: ConsumerFacts, jury: Jury): boolean {
+  const { algorithms, proof } = consumer
+  const { algorithm, plan } = jury
   if (algorithm === undefined || algorithms?.includes(algorithm)) return true
-  return proof?.authorities?.includes(plan.to) === true
+  // Who vouches that it trusts the new CA vouches that it can verify by it.
+  return proof?.authorities?.includes(plan.to) === true || isVouchedFor(consumer, jury)
 }
