@@ -85,25 +85,22 @@ class NodeAgent implements Agent {
     const client = createClient(this.#session)
     const { certDirectory: directory, bootstrapKubeconfigPath, kubeconfigPath, nodeName } = options
     const store = createCertificateStore({ disk, clock, log, directory, prefix: 'kubelet-client' })
-    const currentPairPath = store.currentPath
-    const onChange = () => this.#beside?.filesMayHaveChanged()
     this.#endpoint = new NodeEndpoint({
       ...ports,
       kubeconfigPath,
       bootstrapKubeconfigPath,
-      currentPairPath,
-      onChange,
+      currentPairPath: store.currentPath,
+      onChange: () => this.#beside?.filesMayHaveChanged(),
     })
     this.#pods = createAgentPods(options, ports, {
       client,
       onReadiness: () => this.#client.retryNow(),
     })
     this.#token = createTokenSide(options, ports, this.#endpoint, certificate => this.#keyGone(certificate))
-    const fromTokens = this.#token.sources
     const sources = credentialSources(options, ports, {
       pods: this.#pods,
       endpoint: this.#endpoint,
-      fromTokens,
+      fromTokens: this.#token.sources,
     })
     const certificates = createNodeCertificates({
       options,

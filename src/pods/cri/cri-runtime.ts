@@ -190,8 +190,7 @@ export class CriRuntime implements Runtime {
   }
 
   streamUrl(stream: RuntimeStream): Promise<string> {
-    const { cri, watch } = this.#opened
-    return streamUrl(cri, watch.contents, stream)
+    return streamUrl(this.#opened.cri, this.#opened.watch.contents, stream)
   }
 
   logPath({ podKey, podUid, container, attempt }: ContainerRecord): string {
@@ -261,13 +260,12 @@ export class CriRuntime implements Runtime {
       runtime: `${name} ${runtimeVersion}`,
       cgroupDriver,
     })
-    const sandboxes = new PodSandboxes(cri, () => watch.contents)
     return {
       cri,
       name,
       version: runtimeVersion,
       watch,
-      sandboxes,
+      sandboxes: new PodSandboxes(cri, () => watch.contents),
       archives: name === 'containerd' ? this.#archives() : undefined,
       facts: { stateDirectory, cgroupDriver, nodeMemory: memory },
     }
