@@ -83,7 +83,7 @@ test('a rollback in the middle of the renewal: every leaf is of the old CA again
   assert.deepEqual([...issuers()], ['CN=kubernetes'])
 })
 
-test('nodes with the disks of before two rollovers in a row catch up by what their trust roots signed', {
+test('nodes with the disks of before three rollovers in a row catch up by what their trust roots signed', {
   timeout: 180_000,
 }, async () => {
   const { fleetProcess } = findRunningUp(up.path)
@@ -93,7 +93,7 @@ test('nodes with the disks of before two rollovers in a row catch up by what the
   for (const { node, copy } of kept)
     for (const part of parts) cpSync(join(node, part), join(copy, part), { recursive: true })
   // They trust the CA after theirs in advance: only the second would take them by surprise.
-  for (const to of [2, 3]) {
+  for (const to of [2, 3, 4]) {
     const rotation = runRotation(findRunningUp(up.path), 'apiserver-serving', quiet)
     // Our own command is a consumer too, which proves itself by coming again.
     const { phase, blockers } = await withCompany(rotation, () => ca('status'))
@@ -147,13 +147,13 @@ test('ca emergency of the CA that the API shows: the next one is trusted already
   const load = startDemoLoad(findRunningUp(up.path), nodes)
   const { code, stdout, stderr } = await ca('emergency', 'apiserver-serving', '--confirm', 'it was stolen')
   assert.equal(code, 0, stderr)
-  assert.match(stdout, /^apiserver-serving-4 begins: CA 3 of apiserver-serving gives way to CA 4/)
+  assert.match(stdout, /^apiserver-serving-5 begins: CA 4 of apiserver-serving gives way to CA 5/)
   try {
-    const isShown = async () => (await servedBy()) === 'rollcall-apiserver-serving-ca-4'
+    const isShown = async () => (await servedBy()) === 'rollcall-apiserver-serving-ca-5'
     await eventually('the next CA is shown', isShown)
     // Programs of this test that have ended are waited for still.
     await eventually('every node has dropped the stolen one', async () => {
-      const { stdout: text } = await ca('status', 'apiserver-serving-4')
+      const { stdout: text } = await ca('status', 'apiserver-serving-5')
       const [, waiting] = /EmergencyReissue\n.*NARROWED \d+\/\d+(.*?)\n/s.exec(text) ?? []
       return waiting !== undefined && !/agent|kubelet/.test(waiting)
     })
