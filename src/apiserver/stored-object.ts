@@ -55,7 +55,7 @@ export function encodeObject(resource: ResourceRef, object: KubeObject): Uint8Ar
 
 /** What was never written (a dry run) has no version. */
 const versionField = (revision: number) =>
-  encoder.encode(revision === 0 ? '' : `"resourceVersion":"${revision}",`)
+  Buffer.from(revision === 0 ? '' : `"resourceVersion":"${revision}",`, 'latin1')
 
 /** The object's JSON with a resourceVersion: that of its last write, or for a deletion the deletion's. */
 export function objectJson(
@@ -63,8 +63,13 @@ export function objectJson(
   stored: Stored,
   revision: number = stored.modRevision,
 ): Uint8Array {
+  return Buffer.concat(objectParts(resource, stored, revision))
+}
+
+/** What `objectJson` puts together. */
+export function objectParts(resource: ResourceRef, stored: Stored, revision: number): Uint8Array[] {
   const head = headOf(resource)
-  return Buffer.concat([head, versionField(revision), stored.value.subarray(head.length)])
+  return [head, versionField(revision), stored.value.subarray(head.length)]
 }
 
 const itemHead = encoder.encode('{"metadata":{')

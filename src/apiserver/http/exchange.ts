@@ -103,17 +103,17 @@ class StreamAnswer implements Answering {
   }
 
   writeHead(status: number, headers: Readonly<Record<string, string>>): void {
-    if (this.#stream.destroyed) return
+    if (this.#isOver()) return
     const sent: OutgoingHttpHeaders = { [constants.HTTP2_HEADER_STATUS]: status, ...headers }
     this.#stream.respond(sent)
   }
 
   write(chunk: Uint8Array): boolean {
-    return this.#stream.destroyed || this.#stream.write(chunk)
+    return this.#isOver() || this.#stream.write(chunk)
   }
 
   end(body?: Uint8Array): void {
-    if (this.#stream.destroyed) return
+    if (this.#isOver()) return
     if (body && body.length > 0) this.#stream.end(body)
     else this.#stream.end()
   }
@@ -128,5 +128,10 @@ class StreamAnswer implements Answering {
 
   destroy(): void {
     this.#stream.destroy()
+  }
+
+  /** A client that resets a stream has closed it before anybody is told. */
+  #isOver(): boolean {
+    return this.#stream.closed || this.#stream.destroyed
   }
 }

@@ -5,7 +5,7 @@ import type { Form } from '../representation.ts'
 import type { StoredResource } from '../resources/resource.ts'
 import type { Selection } from '../selection.ts'
 import type { Stored, StoreEvent } from '../storage/store.ts'
-import { apiVersionOf, objectJson, parseObject } from '../stored-object.ts'
+import { apiVersionOf, objectParts, parseObject } from '../stored-object.ts'
 import { partialObjectMetadata } from '../wire/partial-metadata.ts'
 import { tableOf } from '../wire/table.ts'
 
@@ -30,6 +30,11 @@ export function changeFor(event: StoreEvent, matches: Selection['matches']): Cha
 }
 
 const encoder = new TextEncoder()
+const lineBegins: Readonly<Record<Change['type'], Uint8Array>> = {
+  ADDED: encoder.encode('{"type":"ADDED","object":'),
+  MODIFIED: encoder.encode('{"type":"MODIFIED","object":'),
+  DELETED: encoder.encode('{"type":"DELETED","object":'),
+}
 const lineEnd = encoder.encode('}\n')
 const line = (type: WatchEventType, object: unknown) =>
   encoder.encode(`${JSON.stringify({ type, object })}\n`)
@@ -72,11 +77,7 @@ export function changeLine(
 }
 
 function jsonLine(resource: StoredResource, { type, stored, revision }: Change): Uint8Array {
-  return Buffer.concat([
-    encoder.encode(`{"type":"${type}","object":`),
-    objectJson(resource, stored, revision),
-    lineEnd,
-  ])
+  return Buffer.concat([lineBegins[type], ...objectParts(resource, stored, revision), lineEnd])
 }
 
 function partialLine(form: Form, { type, stored, revision }: Change): Uint8Array {
