@@ -3,15 +3,15 @@
  * what a manifest says, and starts it anew when the manifest is another. Images and a runtime are not needed for that.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readManifest } from '../../src/agent/control-plane/static-pod-manifest.ts'
 import { encodeKubeconfig } from '../../src/kube/encode-kubeconfig.ts'
 import { connectUndici } from '../../src/kube/undici-transport.ts'
 import { connectionOf } from '../support/api-connection.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
-import { programPath } from './folder.ts'
+import { supervise } from '../support/manifest-supervisor.ts'
+import { type Program, programPath } from './folder.ts'
 import { createPki, type TestPki } from './pki.ts'
 import { type RunningProgram, startProgram } from './program.ts'
 
@@ -26,14 +26,35 @@ export interface KubeadmNode {
   stop(): Promise<void>
 }
 
-const components = ['kube-apiserver', 'kube-controller-manager'] as const
-type Component = (typeof components)[number]
+type Component = 'kube-apiserver' | 'kube-controller-manager' | 'kube-scheduler'
 
-export async function kubeadmNode(folder: string): Promise<KubeadmNode> {
+/** What runs as the components. */
+export interface Programs {
+  components: readonly Component[]
+  /** Words of a command before its flags. */
+  words: readonly string[]
+  start(component: string, command: readonly string[], log: number): ChildProcess
+  /** Where kube-apiserver keeps its objects. */
+  storage(folder: string): Promise<{ flags: Record<string, string>; stop(): Promise<void> }>
+}
+
+/** Those of the assets, which have no scheduler. */
+export const realPrograms: Programs = {
+  components: ['kube-apiserver', 'kube-controller-manager'],
+  words: [],
+  start: (component, [, ...flags], log) =>
+    spawn(programPath(component as Program), flags, { stdio: ['ignore', log, log] }),
+  async storage(folder) {
+    const { url, program } = await startEtcd(folder)
+    return { flags: { 'etcd-servers': url }, stop: () => program.stop() }
+  },
+}
+
+export async function kubeadmNode(folder: string, programs: Programs = realPrograms): Promise<KubeadmNode> {
   const root = join(folder, 'kubernetes')
   mkdirSync(join(root, 'manifests'), { recursive: true })
   const pki = await createPki(join(root, 'pki'))
-  const etcd = await startEtcd(folder)
+  const storage = await programs.storage(folder)
   const port = await freePort()
   const url = `https://127.0.0.1:${port}`
   const conf = async (name: string, user: string, ...organizations: string[]) => {
@@ -47,13 +68,14 @@ export async function kubeadmNode(folder: string): Promise<KubeadmNode> {
   }
   await conf('admin', 'kubernetes-admin', 'system:masters')
   await conf('controller-manager', 'system:kube-controller-manager', 'system:masters')
+  await conf('scheduler', 'system:kube-scheduler')
   const file = (name: string) => pki.file(name)
   const flags: Record<Component, Record<string, string>> = {
     'kube-apiserver': {
       'advertise-address': '127.0.0.1',
       'bind-address': '127.0.0.1',
       'secure-port': `${port}`,
-      'etcd-servers': etcd.url,
+      ...storage.flags,
       'authorization-mode': 'Node,RBAC',
       'enable-bootstrap-token-auth': 'true',
       'enable-admission-plugins': 'NodeRestriction',
@@ -81,9 +103,20 @@ export async function kubeadmNode(folder: string): Promise<KubeadmNode> {
       controllers: '*,bootstrapsigner,tokencleaner,-csrapproving',
       'leader-elect': 'false',
     },
+    'kube-scheduler': {
+      kubeconfig: join(root, 'scheduler.conf'),
+      'bind-address': '127.0.0.1',
+      'secure-port': `${await freePort()}`,
+      'leader-elect': 'false',
+    },
   }
-  for (const component of components) writeManifest(root, component, flags[component])
-  const supervisor = supervise(root, folder)
+  const { components, words, start } = programs
+  for (const component of components) writeManifest(root, component, words, flags[component])
+  const supervisor = supervise({ root, logs: folder, components, start })
+  const stop = async () => {
+    await supervisor.stop()
+    await storage.stop()
+  }
   await eventually('kube-apiserver is ready', async () => {
     const transport = connectUndici(await connectionOf(join(root, 'admin.conf')))
     try {
@@ -93,6 +126,9 @@ export async function kubeadmNode(folder: string): Promise<KubeadmNode> {
     } finally {
       transport.closeConnections()
     }
+  }).catch(async error => {
+    await stop()
+    throw error
   })
   return {
     root,
@@ -100,15 +136,18 @@ export async function kubeadmNode(folder: string): Promise<KubeadmNode> {
     port,
     pki,
     starts: supervisor.starts,
-    async stop() {
-      await supervisor.stop()
-      await etcd.program.stop()
-    },
+    stop,
   }
 }
 
-function writeManifest(root: string, component: Component, flags: Record<string, string>): void {
-  const words = Object.entries(flags).map(([name, value]) => `    - --${name}=${value}`)
+function writeManifest(
+  root: string,
+  component: Component,
+  words: readonly string[],
+  flags: Record<string, string>,
+): void {
+  const given = Object.entries(flags).map(([name, value]) => `--${name}=${value}`)
+  const lines = [component, ...words, ...given].map(word => `    - ${word}`)
   const text = `apiVersion: v1
 kind: Pod
 metadata:
@@ -117,51 +156,11 @@ metadata:
 spec:
   containers:
   - command:
-    - ${component}
-${words.join('\n')}
+${lines.join('\n')}
     name: ${component}
   hostNetwork: true
 `
   writeFileSync(join(root, 'manifests', `${component}.yaml`), text, { mode: 0o600 })
-}
-
-function supervise(root: string, folder: string) {
-  const running = new Map<Component, { manifest: string; child: ChildProcess; ended: Promise<void> }>()
-  const starts: Record<string, number> = Object.fromEntries(components.map(name => [name, 0]))
-  let stopped = false
-  let looking: Promise<void> = Promise.resolve()
-
-  async function look(): Promise<void> {
-    for (const component of components) {
-      const path = join(root, 'manifests', `${component}.yaml`)
-      const manifest = readFileSync(path, 'utf8')
-      const known = running.get(component)
-      if (stopped || known?.manifest === manifest) continue
-      known?.child.kill('SIGTERM')
-      await known?.ended
-      const log = openSync(join(folder, `${component}.log`), 'a')
-      const [, ...flags] = readManifest(manifest, path).command
-      const child = spawn(programPath(component), flags, { stdio: ['ignore', log, log] })
-      const ended = new Promise<void>(resolve => child.once('exit', () => resolve()))
-      starts[component] = (starts[component] ?? 0) + 1
-      running.set(component, { manifest, child, ended })
-    }
-  }
-
-  const timer = setInterval(() => {
-    looking = looking.then(look)
-  }, 500)
-  looking = looking.then(look)
-  return {
-    starts,
-    async stop() {
-      stopped = true
-      clearInterval(timer)
-      await looking
-      for (const { child } of running.values()) child.kill('SIGTERM')
-      await Promise.all([...running.values()].map(({ ended }) => ended))
-    },
-  }
 }
 
 async function startEtcd(folder: string): Promise<{ program: RunningProgram; url: string }> {
