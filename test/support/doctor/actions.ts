@@ -16,7 +16,6 @@ import {
 } from '../../../src/kube/types.ts'
 import { ip } from '../../../src/testing/judged-request.ts'
 import { signedRequest } from '../../../src/testing/signed-request.ts'
-import { eventually } from '../eventually.ts'
 import type { ExaminedUp } from './examined-up.ts'
 
 const csrs = resources.certificateSigningRequests
@@ -26,8 +25,7 @@ export const as = ({ transport }: ExaminedUp, user: string, group: string): Kube
   createClient(impersonating(transport, user, group))
 export const node = (up: ExaminedUp, name: string): KubeClient =>
   as(up, `system:node:${name}`, 'system:nodes')
-export const bootstrapper = (up: ExaminedUp): KubeClient =>
-  as(up, 'system:bootstrap:abcdef', 'system:bootstrappers:kubeadm:default-node-token')
+export const bootstrapper = (up: ExaminedUp): KubeClient => up.bootstrapper
 
 export interface Ask {
   by: KubeClient
@@ -86,14 +84,6 @@ export async function sign({ admin }: ExaminedUp, name: string, pem: string): Pr
   const csr = await admin.get<CertificateSigningRequest>(csrs, { name })
   const status = { ...csr.status, certificate: Buffer.from(pem).toString('base64') }
   await admin.update(csrs, { ...csr, status }, { subresource: 'status' })
-}
-
-/** Waits until the controllers have issued it, or done with it what they do. */
-export function issued({ admin }: ExaminedUp, name: string): Promise<CertificateSigningRequest> {
-  return eventually(`${name} is issued`, async () => {
-    const csr = await admin.get<CertificateSigningRequest>(csrs, { name })
-    return csr.status?.certificate ? csr : undefined
-  })
 }
 
 /** Does it so long ago, by the clock of the control plane. */
@@ -195,14 +185,6 @@ export async function put<T extends { metadata: { name: string; namespace?: stri
     const { metadata } = await admin.get(ref, target)
     await admin.update(ref, { ...object, metadata: { ...metadata, ...object.metadata } })
   }
-}
-
-/** A node as it should be: registered, alive, with both certificates. The controllers must run. */
-export async function join(up: ExaminedUp, name: string, address: string): Promise<void> {
-  await register(up, name, { address })
-  const client = await ask({ by: bootstrapper(up), of: name })
-  const serving = await ask({ by: node(up, name), of: name, dns: [name], ips: [address] })
-  await Promise.all([issued(up, client), issued(up, serving)])
 }
 
 export const read = (up: ExaminedUp, ...names: string[]): string => readFileSync(up.path(...names), 'utf8')

@@ -22,14 +22,15 @@ export async function stopControllers(up: ExaminedUp): Promise<void> {
   await eventually('the controllers stop', () => turns(up).ended > ended)
 }
 
-/** Renewed so many milliseconds ago. */
+/** Renewed so many milliseconds ago: it has run out where that is more than an hour. */
 export async function holdLease({ admin, now }: ExaminedUp, ago = 0): Promise<void> {
   for (;;) {
     const current = await admin.get<Lease>(resources.leases, lease)
     const spec = {
       ...current.spec,
       holderIdentity: 'somebody-else',
-      leaseDurationSeconds: ago > 0 ? 15 : 3600,
+      // By their own clocks they wait for so long before they take it back.
+      leaseDurationSeconds: 3600,
       renewTime: formatMicroTime(now() - ago),
     }
     try {

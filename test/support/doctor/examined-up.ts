@@ -43,6 +43,8 @@ export interface ExaminedUp {
   /** In a folder for what tests write. */
   scratch(name: string): string
   admin: KubeClient
+  /** Who holds the bootstrap token of the cluster, and nothing else. */
+  bootstrapper: KubeClient
   transport: Transport
   config: ConnectionConfig
   /** Milliseconds since the epoch, by the clock of the control plane and of the doctor. */
@@ -94,6 +96,7 @@ export async function startExaminedUp({
   const adminKubeconfig = join(folder.path, 'admin.kubeconfig')
   const config = await connectionOf(adminKubeconfig)
   const transport = connectUndici(config)
+  const joining = connectUndici(await connectionOf(join(folder.path, 'bootstrap.kubeconfig')))
   let ahead = -began
   const mending: (() => void)[] = []
   const now = () => Date.now() + ahead
@@ -101,6 +104,7 @@ export async function startExaminedUp({
     path: (...names) => join(folder.path, ...names),
     scratch: name => join(scratch.path, name),
     admin: createClient(transport),
+    bootstrapper: createClient(joining),
     transport,
     config,
     now,
@@ -137,6 +141,7 @@ export async function startExaminedUp({
     },
     async stop() {
       transport.closeConnections()
+      joining.closeConnections()
       await up.stop()
       folder.remove()
       scratch.remove()
