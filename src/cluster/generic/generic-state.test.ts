@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { hasCode } from '../../errors.ts'
 import { type CARotationObject, caRotation } from '../../kube/rollcall/ca-rotation.ts'
 import { resources } from '../../kube/types.ts'
 import { onCluster } from '../../testing/controlled-cluster.ts'
@@ -11,8 +12,11 @@ test(
     const to = (authority: number) => () => ({ sign: { authority, mode: 'bare' as const } })
     const signs = async () => (await readState(admin)).roles.client.sign.authority
     await changeState(admin, 'client', { token: 2, sequence: 7 }, to(2))
-    await changeState(admin, 'client', { token: 1, sequence: 9 }, to(3))
-    await changeState(admin, 'client', { token: 2, sequence: 6 }, to(4))
+    for (const fence of [
+      { token: 1, sequence: 9 },
+      { token: 2, sequence: 6 },
+    ])
+      await assert.rejects(changeState(admin, 'client', fence, to(3)), error => hasCode(error, 'NOT_LEADING'))
     assert.equal(await signs(), 2)
     await changeState(admin, 'client', { token: 3, sequence: 1 }, to(5))
     assert.equal(await signs(), 5)

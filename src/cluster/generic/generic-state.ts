@@ -86,8 +86,8 @@ async function refuseIfRotated(client: KubeClient, lost: readonly ManagedRole[])
 }
 
 /**
- * Changes the state of a role where the fence lets it; resolves with what is stored then. A conflict is somebody else's
- * write: rejects, and the next turn decides anew.
+ * Changes the state of a role; resolves with what is stored then. Rejects with NOT_LEADING where the fence is ahead, and for
+ * a conflict, which is somebody else's write: the next turn decides anew.
  */
 export async function changeState(
   client: KubeClient,
@@ -98,7 +98,9 @@ export async function changeState(
   const stored = await readState(client)
   const before = stored.roles[role]
   const { token, sequence } = before.fence
-  if (fence.token < token || (fence.token === token && fence.sequence < sequence)) return stored
+  // I7: what is not stored is not done either, whatever the caller would do next.
+  if (fence.token < token || (fence.token === token && fence.sequence < sequence))
+    throw new RollcallError('NOT_LEADING', 'an order is void: another controller leads by now', { role })
   const roles = { ...stored.roles, [role]: { ...before, ...change(before), fence } }
   const { object: current } = stored
   const next: ConfigMap = {
