@@ -17,6 +17,7 @@ import {
   presenting,
   quiet,
   start,
+  wideBundle,
 } from './testing/quiet-cluster.ts'
 import { everybodyActs } from './testing/schedule.ts'
 
@@ -208,4 +209,33 @@ test('a phase that a clock began that was ahead times out from now on, not from 
   const begun = step(planIn('Preflight', { phaseSince: start + 10 * days }), seen)
   assert.deepEqual([begun.phase, begun.plan.phaseSince], ['Preflight', start])
   assert.equal(step(begun.plan, later(seen, 16 * minutes)).phase, 'Aborted')
+})
+
+test('a handshake with the chain of one CA says nothing of another, where no report tells which bundle is loaded', () => {
+  const proof = { level: 3, generation: wideBundle, instance: 'boot-1', at: start, authorities: [1] } as const
+  const pod = consumer('pod/web-0', 'Pod', { orderable: false, proof: { ...proof, unproven: 0 } })
+  const { blockers } = step(planIn('Proving'), quiet({ consumers: [pod] }))
+  assert.deepEqual(
+    blockers.map(({ code, about }) => [code, about]),
+    [['Unproven', 'pod/web-0']],
+  )
+  assert.equal(step(planIn('Proving'), quiet({ consumers: [{ ...pod, proof }] })).phase, 'Bridging')
+})
+
+test('who was left behind and goes on with the old CA until it is refused keeps nobody waiting', () => {
+  const signer = { authority: 2, mode: 'bridged', canaryAccepted: [2] } as const
+  const servers = presenting('bridged')
+  const lastUsed = new Map([[1, new Map([['user/anna', start]])]])
+  const seen = quiet({
+    signer,
+    servers,
+    leaves: { holders: new Map(), ledgerComplete: true, lastUsed },
+  })
+  const waiting = step(planIn('Reissuing'), seen)
+  assert.deepEqual(
+    waiting.blockers.map(({ code, about }) => [code, about]),
+    [['OldChainInUse', 'user/anna']],
+  )
+  const excluded = [{ consumer: 'user/anna', by: 'berta', reason: 'gone', at: start }]
+  assert.equal(step(planIn('Reissuing', { excluded }), seen).phase, 'Unbridging')
 })
