@@ -69,3 +69,21 @@ test('a CA that no trust root has signed for is presented by nobody, signs nothi
   assert.deepEqual(node.files(), before)
   await node.agent.stop()
 })
+
+test('attack: a state folder that others can write is not believed: its journal says which files root writes', async () => {
+  const node = await controlPlaneNode({ ca, trust })
+  await node.agent.stop()
+  node.machine.makeDirectory('/var/lib/others', 0o777)
+  const forged = { facts: { from: {}, to: {}, old: {} }, direction: 'Doing' }
+  const files = [{ path: '/etc/kubernetes/manifests/theirs.yaml', mode: 0o600, isNew: true }]
+  const step = '/var/lib/others/state/step'
+  node.machine.makeDirectory(step, 0o700)
+  node.machine.write(`${step}/step.json`, JSON.stringify({ ...forged, files }), { mode: 0o600 })
+  node.machine.write(`${step}/0.after`, 'kind: Pod', { mode: 0o600 })
+  const before = node.files()
+  node.restart('/var/lib/others/state')
+  await node.pass(5000)
+  assert.deepEqual(node.files(), before)
+  assert.equal(node.report().healthy, true, 'it is looked at all the same')
+  await node.agent.stop()
+})

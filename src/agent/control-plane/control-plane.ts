@@ -11,6 +11,7 @@ import type { KubeClient } from '../../kube/client.ts'
 import { type TrustBundleObject, trustBundle } from '../../kube/rollcall/trust-bundle.ts'
 import type { Connect } from '../../kube/transport.ts'
 import type { KubeNode } from '../../kube/types.ts'
+import { stateFolderProblem } from '../../pods/state/state-folder.ts'
 import { type Clock, type Disk, type Log, type Net, type Random, sleep } from '../../ports.ts'
 import { signedBundleOf } from '../../trust/bundle-object.ts'
 import {
@@ -187,8 +188,14 @@ export class ControlPlane {
   async #load(): Promise<void> {
     if (this.#loaded) return
     const { disk } = this.#ports
-    const { stateDirectory, rootsPath } = this.#options
+    const { root, stateDirectory, rootsPath } = this.#options
     await disk.makeDirectory(stateDirectory, 0o700)
+    const problem = await stateFolderProblem(stateDirectory, (await disk.stat(root)).owner, disk)
+    if (problem !== undefined)
+      throw new RollcallError(
+        'CONTROL_PLANE_UNFIT',
+        `${problem}; what lies there says which files are written. Give --control-plane-state a folder of its own.`,
+      )
     const roots = decodeTrustRoots((await readText(disk, rootsPath)) ?? '')
     if (!roots)
       throw new RollcallError('TRUST_BUNDLE_REFUSED', `${rootsPath} holds no trust roots; nothing is obeyed.`)

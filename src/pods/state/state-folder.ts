@@ -14,18 +14,25 @@ const mostLinks = 40
  */
 export async function openStateFolder(path: string, user: number, disk: Disk): Promise<void> {
   await disk.makeDirectory(path, 0o700)
-  const real = await realPath(path, disk)
-  const { mode } = await disk.stat(real)
-  const problem =
-    (mode & 0o022) === 0
-      ? await folderProblem(real, [user], disk)
-      : `${real} can be written by others than its owner`
+  const problem = await stateFolderProblem(path, user, disk)
   if (problem !== undefined)
     throw new RollcallError(
       'POD_RUNTIME_UNAVAILABLE',
       `${problem}; whoever can write there could have any process of this machine ended. Give the state of static pods a folder of its own.`,
     )
   await takeLock(`${path}/agent`, disk)
+}
+
+/** Why what lies in the folder may not be believed: others than root and `user` can write there, or put another in its place. */
+export async function stateFolderProblem(
+  path: string,
+  user: number,
+  disk: Disk,
+): Promise<string | undefined> {
+  const real = await realPath(path, disk)
+  const { mode } = await disk.stat(real)
+  if ((mode & 0o022) !== 0) return `${real} can be written by others than its owner`
+  return folderProblem(real, [user], disk)
 }
 
 /** The path without links. */

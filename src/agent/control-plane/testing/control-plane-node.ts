@@ -83,7 +83,7 @@ export interface ControlPlaneNode {
   /** All below /etc/kubernetes, but what the agent keeps of its own. */
   files(): Record<string, string>
   /** Another process of the agent, on what is on the disk. */
-  restart(): void
+  restart(stateDirectory?: string): void
   /** Its CA key is on this node. */
   hold(role: ControlPlaneRole, authority: TestCa): void
   /** The agent is killed after as many operations of the disk; Infinity: never. */
@@ -154,8 +154,8 @@ export async function controlPlaneNode(options: NodeOptions): Promise<ControlPla
     },
     text: path => new TextDecoder().decode(machine.read(path)),
     files: () => tree(machine, '/etc/kubernetes'),
-    restart() {
-      node.agent = startAgent()
+    restart(stateDirectory) {
+      node.agent = startAgent(stateDirectory)
       if (!options.client && !options.apiIsDown?.()) node.agent.seen(shown())
     },
     hold(role, authority) {
@@ -179,12 +179,12 @@ export async function controlPlaneNode(options: NodeOptions): Promise<ControlPla
     return { apiVersion: 'v1', kind: 'Node', metadata: { name, uid: `uid-${name}`, annotations } }
   }
 
-  function startAgent(): ControlPlane {
+  function startAgent(stateDirectory = '/var/lib/rollcall/control-plane'): ControlPlane {
     const agent = new ControlPlane(
       {
         nodeName: name,
         root: '/etc/kubernetes',
-        stateDirectory: '/var/lib/rollcall/control-plane',
+        stateDirectory,
         rootsPath: '/var/lib/rollcall/trust-roots',
         ...(options.patience !== undefined && { patience: options.patience }),
       },
