@@ -9,6 +9,7 @@ import { crossSigned, isCrossSigned, newCaCertificate } from '../../rollover/bri
 import { type Certificate, parseCertificatesPem } from '../../x509/certificate.ts'
 import type { CertificateAuthority } from '../issue-pair.ts'
 import { readIfThere, replaceFile } from '../pki-files.ts'
+import { absentSigner } from './absent-signer.ts'
 
 export interface CaStoreOptions {
   /** `D/ca`. */
@@ -136,7 +137,9 @@ export class CaStore {
     const { disk, directory } = this.#options
     const path = join(directory, `${name}.key`)
     const [certificate] = parseCertificatesPem(pem)
-    const signer = loadSigner(new Secret((await readIfThere(disk, path)) ?? ''))
+    const key = await readIfThere(disk, path)
+    if (certificate && key === undefined) return { pem, certificate, signer: absentSigner(certificate, path) }
+    const signer = loadSigner(new Secret(key ?? ''))
     if (!certificate || !keyMatches(signer, certificate))
       throw new RollcallError(
         'KEY_MISMATCH',
