@@ -30,6 +30,10 @@ export async function rolloverApi(flags: Flags, only: readonly ControllerName[],
   const path = flags.rollover ?? ''
   const text = await textAt(hostPorts.disk, path)
   if (text === undefined) throw usage(`${path} is not there`)
+  const { kind, mode } = await hostPorts.disk.stat(path)
+  // A link's own mode says nothing; that of a ConfigMap's volume leads to a file that nobody writes.
+  if (kind === 'file' && (mode & 0o002) !== 0)
+    throw usage(`${path} can be written by everybody, and names what is run here; chmod go-w it`)
   const file = parseRolloverFile(text, path)
   if (!flags.leaderElection) throw usage('only the leader changes CAs; leave --no-leader-election out')
   if (file.authorities.client && !file.kubeadm && !file.hooks.signWith && !only.includes('signing'))

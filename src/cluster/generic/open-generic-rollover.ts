@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { RollcallError } from '../../errors.ts'
 import { type KeyDoors, type OpenKey, openKey } from '../../keys/open-key.ts'
 import { signerNames } from '../../kube/types.ts'
+import { stateFolderProblem } from '../../pods/state/state-folder.ts'
 import type { Disk, Log, Random, Spawn } from '../../ports.ts'
 import { type AuthoritySource, authorityOf } from '../../sign/authority.ts'
 import type { LastingLedger } from '../../sign/ledger.ts'
@@ -49,6 +50,13 @@ export async function openGenericRollover(options: GenericRolloverOptions): Prom
   }
   try {
     await disk.makeDirectory(file.directory, 0o700)
+    const problem = await stateFolderProblem(file.directory, doors.owners[0] ?? 0, disk)
+    if (problem !== undefined)
+      throw new RollcallError(
+        'DIRECTORY_UNUSABLE',
+        `--rollover: ${problem}; who can write there could have his own key put in place by a hook.`,
+        { path: file.directory },
+      )
     const cas: Partial<Record<ManagedRole, CaStore>> = {}
     for (const role of managedRoles) {
       const first = file.authorities[role]
