@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { posix } from 'node:path'
 import { test } from 'node:test'
 import { controlPlaneNode, testCa, testTrust } from './testing/control-plane-node.ts'
 import { idOf } from './testing/kubeadm-files.ts'
@@ -85,5 +86,30 @@ test('attack: a state folder that others can write is not believed: its journal 
   await node.pass(5000)
   assert.deepEqual(node.files(), before)
   assert.equal(node.report().healthy, true, 'it is looked at all the same')
+  await node.agent.stop()
+})
+
+test('a second agent on the node touches nothing while the first one runs, and says so', async () => {
+  const node = await controlPlaneNode({ ca, trust })
+  await node.agent.stop()
+  const { machine } = node
+  const before = node.files()
+  const stat = (process: number) => `${process} (node) S 1 ${'0 '.repeat(17)}77 0\n`
+  for (const [path, text] of [
+    ['self/stat', stat(12)],
+    ['11/stat', stat(11)],
+    ['sys/kernel/random/boot_id', 'this-boot\n'],
+  ] as const) {
+    machine.makeDirectory(posix.dirname(`/proc/${path}`), 0o755)
+    machine.write(`/proc/${path}`, text, { mode: 0o444 })
+  }
+  machine.write('/var/lib/rollcall/control-plane/agent', `${stat(11)}this-boot\n`, { mode: 0o600 })
+  node.restart()
+  node.order('client', { sequence: 1, trust: 3 })
+  await node.pass(5000)
+  assert.deepEqual(node.files(), before)
+  machine.remove('/proc/11/stat')
+  await node.pass(5000)
+  assert.equal(node.report().roles.client?.state, 'Settled')
   await node.agent.stop()
 })

@@ -11,6 +11,7 @@ import type { KubeClient } from '../../kube/client.ts'
 import { type TrustBundleObject, trustBundle } from '../../kube/rollcall/trust-bundle.ts'
 import type { Connect } from '../../kube/transport.ts'
 import type { KubeNode } from '../../kube/types.ts'
+import { takeLock } from '../../pods/state/agent-lock.ts'
 import { stateFolderProblem } from '../../pods/state/state-folder.ts'
 import { type Clock, type Disk, type Log, type Net, type Random, sleep } from '../../ports.ts'
 import { signedBundleOf } from '../../trust/bundle-object.ts'
@@ -196,6 +197,8 @@ export class ControlPlane {
         'CONTROL_PLANE_UNFIT',
         `${problem}; what lies there says which files are written. Give --control-plane-state a folder of its own.`,
       )
+    // Two would write one journal, each over what the other has begun.
+    await takeLock(`${stateDirectory}/agent`, disk, 'CONTROL_PLANE_UNFIT')
     const roots = decodeTrustRoots((await readText(disk, rootsPath)) ?? '')
     if (!roots)
       throw new RollcallError('TRUST_BUNDLE_REFUSED', `${rootsPath} holds no trust roots; nothing is obeyed.`)
