@@ -1,4 +1,5 @@
 import type { Certificate } from '../x509/certificate.ts'
+import type { ArtifactName } from './artifacts/artifacts.ts'
 import type { NodeProbe } from './artifacts/endpoint-artifacts.ts'
 import { readChain } from './certificates.ts'
 
@@ -25,4 +26,14 @@ export function probedLeaves(probes: readonly NodeProbe[]): { probe: NodeProbe; 
     const leaf = probedLeaf(probe)
     return leaf ? [{ probe, leaf }] : []
   })
+}
+
+/** No connection: what the kubelet presents, nobody knows. One that answers and has no certificate is known. */
+export function isUnreachable({ failure }: Pick<NodeProbe, 'failure'>): boolean {
+  return failure !== undefined && !/internal.error|alert/i.test(failure)
+}
+
+/** For views of what nodes present: they say nothing of nodes that did not answer. */
+export function unanswered({ probes }: { probes: readonly NodeProbe[] }): readonly ArtifactName[] {
+  return probes.some(probe => probe.chain.length === 0 && isUnreachable(probe)) ? ['probes'] : []
 }

@@ -3,7 +3,7 @@ import { isKubeletSelfSigned } from '../../survey/serving-probes/serving-state.t
 import { describe } from '../certificates.ts'
 import { type Check, view } from '../check.ts'
 import { probeAgain, restartKubelet } from '../commands.ts'
-import { probedAt, probedLeaves } from '../probe-facts.ts'
+import { probedAt, probedLeaves, unanswered } from '../probe-facts.ts'
 
 export const b11: Check = {
   meta: {
@@ -22,6 +22,7 @@ export const b11: Check = {
   views: [
     view({
       requiredArtifacts: ['probes'],
+      unseen: unanswered,
       audit: ({ probes }) =>
         probedLeaves(probes)
           .filter(({ leaf }) => isKubeletSelfSigned(leaf))

@@ -4,7 +4,7 @@ import { describe } from '../certificates.ts'
 import { type Check, view } from '../check.ts'
 import { probeAgain, restartKubelet } from '../commands.ts'
 import { currentName, currentPair, leafOf } from '../pair-files.ts'
-import { probedAt, probedLeaves } from '../probe-facts.ts'
+import { probedAt, probedLeaves, unanswered } from '../probe-facts.ts'
 
 const fix = [
   {
@@ -30,6 +30,7 @@ export const g07: Check = {
   views: [
     view({
       requiredArtifacts: ['probes'],
+      unseen: unanswered,
       audit: ({ probes }, now) =>
         probedLeaves(probes)
           .filter(({ leaf }) => now > leaf.notAfter)

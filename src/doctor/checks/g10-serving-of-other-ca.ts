@@ -4,7 +4,7 @@ import { verifyChain } from '../../x509/certificate.ts'
 import { describe, readBundle, readChain } from '../certificates.ts'
 import { type Check, view } from '../check.ts'
 import { probeAgain } from '../commands.ts'
-import { probedAt } from '../probe-facts.ts'
+import { probedAt, unanswered } from '../probe-facts.ts'
 
 export const g10: Check = {
   meta: {
@@ -22,6 +22,7 @@ export const g10: Check = {
   views: [
     view({
       requiredArtifacts: ['probes', 'rootCertificates'],
+      unseen: unanswered,
       audit({ probes, rootCertificates }, now) {
         const texts = new Set(rootCertificates.flatMap(({ pem }) => pem ?? []))
         const roots = [...texts].flatMap(pem => readBundle(pem).certificates)

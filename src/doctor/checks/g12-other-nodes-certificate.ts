@@ -2,7 +2,7 @@ import { nodeOfSubject } from '../../survey/node-identity.ts'
 import { formatName } from '../../x509/name.ts'
 import { type Check, view } from '../check.ts'
 import { probeAgain, restartKubelet } from '../commands.ts'
-import { probedAt, probedLeaves } from '../probe-facts.ts'
+import { probedAt, probedLeaves, unanswered } from '../probe-facts.ts'
 
 export const g12: Check = {
   meta: {
@@ -19,6 +19,7 @@ export const g12: Check = {
   views: [
     view({
       requiredArtifacts: ['probes'],
+      unseen: unanswered,
       audit: ({ probes }) =>
         probedLeaves(probes).flatMap(({ probe, leaf }) => {
           const named = nodeOfSubject(leaf.subject)

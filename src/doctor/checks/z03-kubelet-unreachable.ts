@@ -1,6 +1,6 @@
 import { type Check, view } from '../check.ts'
 import { probeAgain } from '../commands.ts'
-import { dialledAt } from '../probe-facts.ts'
+import { dialledAt, isUnreachable } from '../probe-facts.ts'
 
 export const z03: Check = {
   meta: {
@@ -25,7 +25,7 @@ export const z03: Check = {
             .map(({ metadata }) => metadata.name),
         )
         return probes
-          .filter(({ node, failure }) => ready.has(node) && isUnreachable(failure))
+          .filter(probe => ready.has(probe.node) && isUnreachable(probe))
           .map(probe => ({
             object: `Node ${probe.node}`,
             node: probe.node,
@@ -43,6 +43,3 @@ export const z03: Check = {
     }),
   ],
 }
-
-const isUnreachable = (failure: string | undefined) =>
-  failure !== undefined && !/internal.error|alert/i.test(failure)
