@@ -52,10 +52,12 @@ export function isControllerLease({ metadata }: Lease): boolean {
   return metadata.name === 'kube-controller-manager' || isRollcall(metadata.name)
 }
 
+/** Leases of ours that no controller leads by: heads of decision logs, and what the embedded API says of itself. */
+const noController = new Set(['rollcall-audit', 'rollcall-apiserver'])
+
 /** Whether a Lease is of Rollcall's controllers, whatever name after `rollcall` it was given. */
 export function isRollcall(leaseName: string): boolean {
-  // Heads of decision logs are kept in a Lease that nobody holds.
-  return /^rollcall(-|$)/.test(leaseName) && leaseName !== 'rollcall-audit'
+  return /^rollcall(-|$)/.test(leaseName) && !noController.has(leaseName)
 }
 
 /** What a Lease says about its holder. `now` in milliseconds since the epoch, by our clock. */

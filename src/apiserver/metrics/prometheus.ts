@@ -61,6 +61,7 @@ function requestMetrics(registry: Registry) {
   const duration = new HistogramTally({
     name: 'apiserver_request_duration_seconds',
     help: 'Response latency distribution in seconds for each verb, dry run value, group, version, resource, subresource, scope and component.',
+    labelNames: requestLabelNames,
     buckets: durationBuckets,
     registry,
   })
@@ -90,6 +91,7 @@ function watchMetrics(registry: Registry) {
   const sizes = new HistogramTally({
     name: 'apiserver_watch_events_sizes',
     help: 'Watch event size distribution in bytes.',
+    labelNames: ['group', 'version', 'resource'],
     buckets: sizeBuckets,
     registry,
   })

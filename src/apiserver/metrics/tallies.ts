@@ -51,11 +51,17 @@ export class HistogramTally {
   readonly #series = new Map<string, Series>()
   readonly #bounds: readonly number[]
 
-  constructor({ name, help, registry, buckets }: Named & { buckets: readonly number[] }) {
+  constructor({
+    name,
+    help,
+    registry,
+    buckets,
+    labelNames,
+  }: Named & { buckets: readonly number[]; labelNames: readonly string[] }) {
     this.#bounds = buckets
     const get = async () => ({ name, help, type: 'histogram', aggregator: 'sum', values: this.#values(name) })
     // What a registry asks of a metric; its type knows prom-client's own alone.
-    const metric = { name, help, get, reset: () => this.#series.clear() }
+    const metric = { name, help, type: 'histogram', labelNames, get, reset: () => this.#series.clear() }
     registry.registerMetric(metric as unknown as Metric)
   }
 
