@@ -31,17 +31,22 @@ const issuers = () =>
     ),
   )
 
+/** Verdict of whoever is no user, of a role, when each has proven the CA that comes next; undefined until then. */
+async function allHaveProvenTheNext(role: string) {
+  const { code, stdout } = await ca('readiness', role, '-o', 'json')
+  const { consumers, total } = JSON.parse(stdout) as {
+    consumers: { id: string; verdict: string }[]
+    total: number
+  }
+  const proven = consumers.filter(({ id, verdict }) => !id.startsWith('user/') && verdict === 'Proven')
+  return proven.length === 6 ? { code, total } : undefined
+}
+
 test('ca readiness: with the next CA trusted in advance everybody has proven it before a rotation begins', async () => {
   for (const role of ['client', 'apiserver-serving']) {
-    const found = await eventually(`every agent has proven the next CA of ${role}`, async () => {
-      const { code, stdout } = await ca('readiness', role, '-o', 'json')
-      const { consumers, total } = JSON.parse(stdout) as {
-        consumers: { id: string; verdict: string }[]
-        total: number
-      }
-      const proven = consumers.filter(({ id, verdict }) => !id.startsWith('user/') && verdict === 'Proven')
-      return proven.length === 6 ? { code, total } : undefined
-    })
+    const found = await eventually(`every agent has proven the next CA of ${role}`, () =>
+      allHaveProvenTheNext(role),
+    )
     if (role === 'client') assert.deepEqual(found, { code: 0, total: 6 })
   }
   const { stdout } = await ca('readiness', 'client')
@@ -144,6 +149,12 @@ test('ca emergency of the CA that the API shows: the next one is trusted already
   timeout: 120_000,
 }, async () => {
   const nodes = ['worker-1', 'worker-2', 'worker-3']
+  // The rotation before has just ended: until the CA after its own is everywhere, an emergency would cost requests.
+  await eventually(
+    'everybody has proven the next CA',
+    () => allHaveProvenTheNext('apiserver-serving'),
+    60_000,
+  )
   const load = startDemoLoad(findRunningUp(up.path), nodes)
   const { code, stdout, stderr } = await ca('emergency', 'apiserver-serving', '--confirm', 'it was stolen')
   assert.equal(code, 0, stderr)
